@@ -98,5 +98,13 @@ func (a *App) loadUsers(ctx caddy.Context) (directory.Directory, error) {
 		return nil, fmt.Errorf("users: %T is not a user directory", plugin)
 	}
 	a.usersIn = plugin.CaddyModule().ID.Name()
-	return pool.Hold(&a.held, dir.Identity(), func() (*lazy.Directory, error) { return lazy.NewDirectory(dir), nil })
+	made := false
+	users, err := pool.Hold(&a.held, dir.Identity(), func() (*lazy.Directory, error) {
+		made = true
+		return lazy.NewDirectory(dir), nil
+	})
+	if d, ok := dir.(interface{ Discard() }); ok && !made {
+		d.Discard() // another configuration has opened the directory: what this one has read is not needed
+	}
+	return users, err
 }

@@ -160,7 +160,14 @@ func (g *Config) checkDirectory(ctx context.Context, out *adminapi.Findings) {
 		}
 	}
 	_, _, err := g.Users.Lookup(ctx, "doctor-"+secret.ID())
-	switch took := time.Since(begun); {
+	took := time.Since(begun)
+	if d, ok := g.Users.(interface{ Fault(context.Context) error }); ok && err == nil {
+		if fault := d.Fault(ctx); fault != nil {
+			out.Warn(check, "mend what the message names; until then the users that were read before serve", "changed users are not read: %v", fault)
+			return
+		}
+	}
+	switch {
 	case err != nil:
 		out.Fail(check, "the message says what is wrong; look at the global option `users`", "the user directory cannot be asked: %v", err)
 	case took > time.Second:

@@ -61,6 +61,15 @@ func (d *Directory) Withdrawn(ctx context.Context, id string) (bool, error) {
 	return false, nil
 }
 
+// Fault is the directory's own: why its users are not those that its source has now.
+func (d *Directory) Fault(ctx context.Context) error {
+	open, err := d.directory(ctx)
+	if f, ok := open.(interface{ Fault() error }); ok && err == nil {
+		return f.Fault()
+	}
+	return err
+}
+
 // Destruct closes a directory that no configuration and no request uses any more.
 func (d *Directory) Destruct() error {
 	return d.users.Drop(func(open directory.Directory) error {

@@ -4,21 +4,53 @@ import (
 	"context"
 	"time"
 
-	"go.uber.org/zap"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/gatehouse/gatehouse/module/directory"
 )
 
-// dir is an open directory. It belongs to no configuration.
-type dir struct{ current *current }
+// dir is an open directory. It belongs to no configuration. Its requests never wait for the file:
+// a goroutine looks at it and replaces the users when it has changed.
+type dir struct {
+	*current
+	ctx   context.Context // of that goroutine
+	close context.CancelFunc
+}
 
-func openDirectory(path string, now func() time.Time, log func() *zap.Logger) (*dir, error) {
-	c, err := loadFile(path, now, log)
-	if err != nil {
-		return nil, err
+// openDirectory opens the directory of a file that was loaded before, or of one that it loads.
+func openDirectory(c *current) *dir {
+	d := &dir{current: c}
+	d.ctx, d.close = context.WithCancel(context.Background())
+	c.warnOfHashes()
+	go d.watch()
+	return d
+}
+
+func (d *dir) watch() {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-d.ctx.Done():
+			return
+		case <-tick.C:
+			d.checkFile()
+		}
 	}
-	return &dir{c}, nil
+}
+
+// Close implements io.Closer.
+func (d *dir) Close() error {
+	d.close()
+	return nil
+}
+
+// Fault returns why the users are not what the file says now; nil if they are.
+func (d *dir) Fault() error {
+	if err := d.faulty.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // Identify implements [directory.Directory].
@@ -30,7 +62,7 @@ func (d *dir) Identify(ctx context.Context, username string) (string, bool, erro
 	if !ok {
 		return "", false, nil
 	}
-	e, known := d.current.currentUsers().byName[name]
+	e, known := d.users.Load().byName[name]
 	if !known {
 		return "", false, nil
 	}
@@ -45,7 +77,7 @@ func (d *dir) Authenticate(ctx context.Context, username, password string) (dire
 	if err := ctx.Err(); err != nil {
 		return directory.User{}, false, err
 	}
-	all := d.current.currentUsers()
+	all := d.users.Load()
 	e := all.unknown
 	if name, ok := directory.Typed(username); ok {
 		if found, ok := all.byName[name]; ok {
@@ -67,7 +99,7 @@ func (d *dir) Authenticate(ctx context.Context, username, password string) (dire
 
 // Lookup implements [directory.Directory].
 func (d *dir) Lookup(_ context.Context, id string) (directory.User, bool, error) {
-	e, ok := d.current.currentUsers().byID[id]
+	e, ok := d.users.Load().byID[id]
 	if !ok {
 		return directory.User{}, false, nil
 	}
@@ -77,7 +109,7 @@ func (d *dir) Lookup(_ context.Context, id string) (directory.User, bool, error)
 // Withdrawn reports whether the user with this ID is locked or not in the file. It
 // never waits, so that guards can ask for every request.
 func (d *dir) Withdrawn(_ context.Context, id string) (bool, error) {
-	e, ok := d.current.currentUsers().byID[id]
+	e, ok := d.users.Load().byID[id]
 	return !ok || e.user.Locked, nil
 }
 

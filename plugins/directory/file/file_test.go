@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/caddyauth"
 	"go.uber.org/zap"
@@ -99,19 +98,20 @@ func quiet() *zap.Logger { return zap.NewNop() }
 
 func TestTheFileKeepsTheContractOfADirectory(t *testing.T) {
 	directorytest.Run(t, func(t *testing.T, users []directorytest.Seed) directory.Directory {
-		d, err := openDirectory(written(t, document(t, users...)), time.Now, quiet)
+		c, err := loadFile(written(t, document(t, users...)), defaultMaxSize, quiet)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return d
+		return &dir{current: c}
 	})
 }
 
 func TestUserNamesAreComparedLetterByLetter(t *testing.T) {
-	d, err := openDirectory(written(t, document(t, seed("1", "Ann", "secret 1"))), time.Now, quiet)
+	c, err := loadFile(written(t, document(t, seed("1", "Ann", "secret 1"))), defaultMaxSize, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
+	d := &dir{current: c}
 	for typed, want := range map[string]bool{"Ann": true, "ann": false, "ANN": false, " Ann": false, "Ann ": false} {
 		if _, ok, err := d.Authenticate(t.Context(), typed, "secret 1"); ok != want || err != nil {
 			t.Errorf("%q: %t, %v", typed, ok, err)
@@ -122,10 +122,11 @@ func TestUserNamesAreComparedLetterByLetter(t *testing.T) {
 func TestClaimsKeepTheirValuesAndAreTheCallersOwn(t *testing.T) {
 	text := fmt.Sprintf(`{"users":[{"id":"1","username":"ann","password_hash":%q,
 		"claims":{"number":12345678901234567,"list":["a",{"deep":true}],"nothing":null}}]}`, cheap.dummy())
-	d, err := openDirectory(written(t, text), time.Now, quiet)
+	c, err := loadFile(written(t, text), defaultMaxSize, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
+	d := &dir{current: c}
 	for range 2 {
 		u, ok, err := d.Lookup(t.Context(), "1")
 		if err != nil || !ok {
@@ -140,10 +141,11 @@ func TestClaimsKeepTheirValuesAndAreTheCallersOwn(t *testing.T) {
 }
 
 func TestACancelledSignInCostsNoHash(t *testing.T) {
-	d, err := openDirectory(written(t, document(t, seed("1", "ann", "secret 1"))), time.Now, quiet)
+	c, err := loadFile(written(t, document(t, seed("1", "ann", "secret 1"))), defaultMaxSize, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
+	d := &dir{current: c}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, ok, err := d.Authenticate(ctx, "ann", "secret 1"); ok || err == nil {
@@ -197,10 +199,11 @@ func TestHashesOfOtherProgramsSignTheirUsersIn(t *testing.T) {
 	for name, hash := range list {
 		users = append(users, fmt.Sprintf(`{"id":%q,"username":%q,"password_hash":%q}`, name, name, hash))
 	}
-	d, err := openDirectory(written(t, `{"users":[`+strings.Join(users, ",")+`]}`), time.Now, quiet)
+	c, err := loadFile(written(t, `{"users":[`+strings.Join(users, ",")+`]}`), defaultMaxSize, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
+	d := &dir{current: c}
 	for name := range list {
 		if u, ok, err := d.Authenticate(t.Context(), name, "correct horse"); !ok || err != nil || u.ID != name {
 			t.Errorf("%s: %+v, %t, %v", name, u, ok, err)
@@ -209,7 +212,7 @@ func TestHashesOfOtherProgramsSignTheirUsersIn(t *testing.T) {
 			t.Errorf("%s signs in with another password: %v", name, err)
 		}
 	}
-	if n := d.current.currentUsers().weak; n != 1 {
+	if n := d.users.Load().weak; n != 1 {
 		t.Errorf("%d weak hashes, want that of LDAP", n)
 	}
 }

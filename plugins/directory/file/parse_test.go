@@ -103,16 +103,16 @@ func TestAByteOrderMarkAndAnEmptyListAreTaken(t *testing.T) {
 
 func TestFilesThatCannotBeUsersAreRefused(t *testing.T) {
 	big := written(t, "")
-	if err := os.Truncate(big, maxFile+1); err != nil {
+	if err := os.Truncate(big, defaultMaxSize+1); err != nil {
 		t.Fatal(err)
 	}
-	full := written(t, `{"users": []}`+strings.Repeat(" ", maxFile-len(`{"users": []}`)))
-	for path, want := range map[string]string{big: "larger than 32 MiB", t.TempDir(): "not a regular file", big + ".not": "no such file"} {
-		if _, err := readContents(path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+	full := written(t, `{"users": []}`+strings.Repeat(" ", defaultMaxSize-len(`{"users": []}`)))
+	for path, want := range map[string]string{big: "larger than max_size, 32MiB", t.TempDir(): "not a regular file", big + ".not": "no such file"} {
+		if _, err := readContents(path, defaultMaxSize); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("read = %v, want the path and %q", err, want)
 		}
 	}
-	if f, err := readContents(full); err != nil || len(f.data) != maxFile {
+	if f, err := readContents(full, defaultMaxSize); err != nil || len(f.data) != defaultMaxSize {
 		t.Errorf("a file of the greatest size: %d bytes, %v", len(f.data), err)
 	}
 }

@@ -2,11 +2,11 @@ package file
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// maxFile bounds the memory of a reading: some 50 000 users.
-	maxFile = 32 << 20
-	// interval is the least time between two looks at the file.
-	interval = time.Second
+	// defaultMaxSize is the largest file without max_size: some 150,000 users.
+	defaultMaxSize = 32 << 20
+	// interval is the time between two looks at the file.
+	interval = 500 * time.Millisecond
 	// settling is how long after its last change a file is read again at each look,
 	// because a write within the clock tick of a reading leaves the same time and
 	// perhaps the same size. Two seconds is the coarsest clock, that of FAT.
@@ -29,8 +29,8 @@ type contents struct {
 	info fs.FileInfo // of what was read, not of what is at the path since
 }
 
-// readContents returns the file's bytes. Its errors name the file.
-func readContents(path string) (contents, error) {
+// readContents returns the file's bytes, at most maxSize. Its errors name the file.
+func readContents(path string, maxSize int64) (contents, error) {
 	// Asked first, because opening a named pipe would wait for its writer.
 	if info, err := os.Stat(path); err != nil {
 		return contents{}, err
@@ -46,109 +46,117 @@ func readContents(path string) (contents, error) {
 	if err != nil {
 		return contents{}, err
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	tooLarge := fmt.Errorf("%s: larger than max_size, %s: raise max_size in the block of `users file`, or keep so many users in the store (`users store`)", path, formatSize(maxSize))
+	if info.Size() > maxSize { // not read at all, so that it costs no memory
+		return contents{}, tooLarge
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
 	if err != nil {
 		return contents{}, err
 	}
-	if len(data) > maxFile {
-		return contents{}, fmt.Errorf("%s: larger than %d MiB", path, maxFile>>20)
+	if int64(len(data)) > maxSize { // it has grown meanwhile
+		return contents{}, tooLarge
 	}
 	return contents{data, info}, nil
 }
 
+// formatSize writes a number of bytes as the Caddyfile takes it.
+func formatSize(bytes int64) string {
+	for _, unit := range []struct {
+		name  string
+		bytes int64
+	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+		if bytes%unit.bytes == 0 {
+			return fmt.Sprintf("%d%s", bytes/unit.bytes, unit.name)
+		}
+	}
+	return fmt.Sprintf("%d bytes", bytes)
+}
+
 // current is the content of a file as it is now, or as it was when it last had no
-// mistake.
+// mistake. Requests read users; everything else belongs to the one goroutine that looks at
+// the file.
 type current struct {
-	path  string
-	begun time.Time // what times are measured from: the wall clock may be set back
-	now   func() time.Time
-	log   func() *zap.Logger
+	path    string
+	maxSize int64
+	log     func() *zap.Logger
 
-	good atomic.Pointer[users]
-	next atomic.Int64 // no look at the file before this time since begun, in nanoseconds
+	users  atomic.Pointer[users]
+	faulty atomic.Pointer[error] // why users is not what the file says; nil: it is
 
-	mu      sync.Mutex // held by the one request that looks
 	info    fs.FileInfo
 	settled bool
 	sum     [sha256.Size]byte // of what was read last, good or bad
+	mistake error             // in what was read last
 	fault   string            // why the file could not be read when last looked at
 }
 
-func loadFile(path string, now func() time.Time, log func() *zap.Logger) (*current, error) {
-	c := &current{path: path, begun: now(), now: now, log: log}
-	f, err := readContents(path)
-	if err != nil {
+func loadFile(path string, maxSize int64, log func() *zap.Logger) (*current, error) {
+	c := &current{path: path, maxSize: maxSize, log: log}
+	if _, err := c.readAgain(); err != nil {
 		return nil, err
 	}
-	all, err := parseUsers(path, f.data)
-	if err != nil {
-		return nil, err
-	}
-	c.rememberContents(f)
-	c.next.Store(int64(interval))
-	c.replaceUsers(all)
 	return c, nil
 }
 
-// currentUsers returns what the file says. Of many requests at once one looks at the file,
-// and the others go on with what there is.
-func (c *current) currentUsers() *users {
-	if now := int64(c.now().Sub(c.begun)); now >= c.next.Load() && c.mu.TryLock() {
-		if now >= c.next.Load() {
-			c.checkFile()
-			c.next.Store(now + int64(interval))
-		}
-		c.mu.Unlock()
-	}
-	return c.good.Load()
-}
-
-func (c *current) checkFile() {
+// readAgain reads the file unless it is known to be unchanged, and replaces the users if it
+// has no mistake. Until then the old ones serve. changed says that the content is another than
+// at the last reading.
+func (c *current) readAgain() (changed bool, err error) {
 	info, err := os.Stat(c.path)
 	if err == nil && c.settled && c.isUnchanged(info) {
-		return
+		return false, c.mistake
 	}
-	f, err := readContents(c.path)
+	f, err := readContents(c.path, c.maxSize)
 	if err != nil {
-		c.recordFault(err)
-		return
+		c.settled = false // what ends it, such as a change of permissions, need not show in the file's time
+		return false, err
 	}
 	before := c.sum
-	c.rememberContents(f)
-	c.fault = ""
-	if c.sum == before {
-		return
-	}
-	all, err := parseUsers(c.path, f.data)
-	if err != nil {
-		c.log().Error("the users' file has a mistake, the users read before stay", zap.Error(err))
-		return
-	}
-	c.replaceUsers(all)
-	c.log().Info("read the users' file again", zap.String("file", c.path), zap.Int("users", len(all.byID)))
-}
-
-// recordFault logs a fault once and has the next look try again: what ends it, such as a
-// change of permissions, need not show in the file's time.
-func (c *current) recordFault(err error) {
-	c.settled = false
-	if c.fault != err.Error() {
-		c.fault = err.Error()
-		c.log().Error("the users' file cannot be read, the users read before stay", zap.Error(err))
-	}
-}
-
-func (c *current) rememberContents(f contents) {
 	c.info, c.sum = f.info, sha256.Sum256(f.data)
-	c.settled = c.now().Sub(f.info.ModTime()).Abs() > settling
+	c.settled = time.Since(f.info.ModTime()).Abs() > settling
+	if c.sum == before {
+		return false, c.mistake
+	}
+	var all *users
+	if all, c.mistake = parseUsers(c.path, f.data); c.mistake == nil {
+		c.users.Store(all)
+	}
+	return true, c.mistake
+}
+
+// checkFile takes over a changed file. It logs each mistake, and each reason why the file cannot
+// be read, once.
+func (c *current) checkFile() {
+	changed, err := c.readAgain()
+	if err == nil {
+		c.faulty.Store(nil)
+	} else {
+		c.faulty.Store(&err)
+	}
+	switch {
+	case err != nil && !errors.Is(err, c.mistake): // it was not read
+		if c.fault != err.Error() {
+			c.fault = err.Error()
+			c.log().Error("the users' file cannot be read, the users read before stay", zap.Error(err))
+		}
+		return
+	case changed && err != nil:
+		c.log().Error("the users' file has a mistake, the users read before stay", zap.Error(err))
+	case changed:
+		c.warnOfHashes()
+		c.log().Info("read the users' file again", zap.String("file", c.path), zap.Int("users", len(c.users.Load().byID)))
+	}
+	c.fault = ""
 }
 
 func (c *current) isUnchanged(info fs.FileInfo) bool {
 	return os.SameFile(c.info, info) && info.Size() == c.info.Size() && info.ModTime().Equal(c.info.ModTime())
 }
 
-func (c *current) replaceUsers(all *users) {
-	c.good.Store(all)
+// warnOfHashes logs what is wrong with the password hashes of the present users.
+func (c *current) warnOfHashes() {
+	all := c.users.Load()
 	if all.unlike > 0 {
 		c.log().Warn("some password hashes have other parameters than most: the time of a sign-in tells these users from unknown ones",
 			zap.String("file", c.path), zap.Int("users", all.unlike))

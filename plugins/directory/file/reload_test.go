@@ -1,6 +1,7 @@
 package file
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,39 +16,29 @@ import (
 	"github.com/gatehouse/gatehouse/module/directory/directorytest"
 )
 
-// opened is a directory whose clock the test moves; the file's times stay real.
+// opened is a directory whose file is looked at when the test says so.
 type opened struct {
 	*dir
 	t    *testing.T
 	path string
 	logs *observer.ObservedLogs
-
-	mu   sync.Mutex
-	time time.Time
 }
 
 func openSeeds(t *testing.T, seeds ...directorytest.Seed) *opened {
 	t.Helper()
+	return openLimited(t, defaultMaxSize, seeds...)
+}
+
+func openLimited(t *testing.T, maxSize int64, seeds ...directorytest.Seed) *opened {
+	t.Helper()
 	core, logs := observer.New(zapcore.InfoLevel)
-	o := &opened{t: t, path: written(t, document(t, seeds...)), logs: logs, time: time.Now()}
-	d, err := openDirectory(o.path, o.now, func() *zap.Logger { return zap.New(core) })
+	o := &opened{t: t, path: written(t, document(t, seeds...)), logs: logs}
+	c, err := loadFile(o.path, maxSize, func() *zap.Logger { return zap.New(core) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.dir = d
+	o.dir = &dir{current: c}
 	return o
-}
-
-func (o *opened) now() time.Time {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.time
-}
-
-func (o *opened) pass(d time.Duration) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.time = o.time.Add(d)
 }
 
 func (o *opened) knows(id string) bool {
@@ -80,19 +71,33 @@ func TestAChangedFileIsReadAgainWithinASecond(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := openSeeds(t, seed("1", "ann", "secret 1"))
+			o.dir = openDirectory(o.current)
+			defer o.Close()
 			change(o, document(t, seed("2", "bob", "secret 2")))
-			o.pass(interval - 1)
-			if !o.knows("1") {
-				t.Error("the file was looked at again before a second was over: every request would")
+			begun := time.Now()
+			for o.knows("1") && time.Since(begun) < 20*time.Second {
+				time.Sleep(time.Millisecond)
 			}
-			o.pass(1)
-			if o.knows("1") || !o.knows("2") {
-				t.Error("the change was not seen after a second")
+			if took := time.Since(begun); o.knows("1") || !o.knows("2") || took > 5*time.Second { // a second on an idle machine
+				t.Errorf("the change was not seen after %v", took)
 			}
 			if _, ok, err := o.Authenticate(t.Context(), "bob", "secret 2"); !ok || err != nil {
 				t.Errorf("Authenticate = %t, %v", ok, err)
 			}
 		})
+	}
+}
+
+func TestAClosedDirectoryLooksAtNothing(t *testing.T) {
+	o := openSeeds(t, seed("1", "ann", "secret 1"))
+	o.dir = openDirectory(o.current)
+	if err := o.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o.rename(document(t, seed("2", "bob", "secret 2")))
+	time.Sleep(3 * interval)
+	if !o.knows("1") || o.knows("2") {
+		t.Error("the file was read again")
 	}
 }
 
@@ -107,7 +112,7 @@ func TestAChangeOfTheSameSizeWithinOneTickOfTheFilesClockIsSeen(t *testing.T) {
 	if err := os.Chtimes(o.path, time.Time{}, info.ModTime()); err != nil {
 		t.Fatal(err)
 	}
-	o.pass(interval)
+	o.checkFile()
 	if !o.knows("2") {
 		t.Error("the change went unseen")
 	}
@@ -119,16 +124,14 @@ func TestAnOldFileIsNotReadAgainWithoutAChange(t *testing.T) {
 	if err := os.Chtimes(o.path, old, old); err != nil {
 		t.Fatal(err)
 	}
-	o.pass(interval)
-	o.knows("1")
-	if !o.current.settled {
+	o.checkFile()
+	if !o.settled {
 		t.Fatal("a file an hour old counts as fresh")
 	}
 	if err := os.Chmod(o.path, 0); err != nil {
 		t.Fatal(err)
 	}
-	o.pass(interval)
-	o.knows("1")
+	o.checkFile()
 	if n := o.logs.Len(); n != 0 {
 		t.Errorf("%d log lines for a file that did not change", n)
 	}
@@ -141,7 +144,7 @@ func TestABadChangeLeavesTheOldUsersAndIsLoggedOnce(t *testing.T) {
 	for i, bad := range []string{"", other[:len(other)/2], `{"users": [{"id": "3"}]}`, strings.Replace(other, "argon2id", "argon2d", 1)} {
 		write(t, o.path, bad)
 		for range 5 {
-			o.pass(interval)
+			o.checkFile()
 			if !o.knows("1") || o.knows("2") {
 				t.Fatalf("bad content %d is in use", i)
 			}
@@ -156,12 +159,12 @@ func TestABadChangeLeavesTheOldUsersAndIsLoggedOnce(t *testing.T) {
 		}
 	}
 	write(t, o.path, other)
-	o.pass(interval)
+	o.checkFile()
 	if o.knows("1") || !o.knows("2") {
 		t.Error("the mended file is not in use")
 	}
 	write(t, o.path, good)
-	o.pass(interval)
+	o.checkFile()
 	if !o.knows("1") {
 		t.Error("the file's first content is not in use again")
 	}
@@ -175,7 +178,7 @@ func TestAMissingFileLeavesTheOldUsersUntilItIsThereAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 5 {
-			o.pass(interval)
+			o.checkFile()
 			if !o.knows("1") {
 				t.Fatal("the users are gone with the file")
 			}
@@ -186,11 +189,10 @@ func TestAMissingFileLeavesTheOldUsersUntilItIsThereAgain(t *testing.T) {
 		if err := os.Rename(aside, o.path); err != nil {
 			t.Fatal(err)
 		}
-		o.pass(interval)
-		o.knows("1")
+		o.checkFile()
 	}
 	o.rename(document(t, seed("2", "bob", "secret 2")))
-	o.pass(interval)
+	o.checkFile()
 	if !o.knows("2") {
 		t.Error("a change after the absence went unseen")
 	}
@@ -201,7 +203,7 @@ func TestALockTakesEffectForSignInAndLookup(t *testing.T) {
 	o := openSeeds(t, ann)
 	ann.Locked = true
 	o.rename(document(t, ann))
-	o.pass(interval)
+	o.checkFile()
 	if _, ok, err := o.Authenticate(t.Context(), "ann", "secret 1"); ok || err != nil {
 		t.Errorf("Authenticate = %t, %v", ok, err)
 	}
@@ -217,7 +219,6 @@ func TestManyRequestsReadAChangingFileTogether(t *testing.T) {
 	for range 4 {
 		group.Go(func() {
 			for range 200 {
-				o.pass(interval / 10)
 				if !o.knows("1") {
 					t.Error("a user who is in every version of the file was not found")
 				}
@@ -226,16 +227,59 @@ func TestManyRequestsReadAChangingFileTogether(t *testing.T) {
 	}
 	for i := range 40 {
 		o.rename(texts[i%2])
+		o.checkFile()
 	}
 	group.Wait()
+}
+
+// A file above max_size is never read: the old users go on, and the log says why once.
+func TestAFileAboveItsMaximumLeavesTheOldUsers(t *testing.T) {
+	maxSize := int64(len(document(t, seed("1", "ann", "secret 1"))))
+	o := openLimited(t, maxSize, seed("1", "ann", "secret 1")) // of exactly that size
+	if o.Fault() != nil {
+		t.Error(o.Fault())
+	}
+	for round, times := range []int64{2, 10} {
+		o.rename(strings.Replace(document(t, seed("2", "bob", "secret 2")), "\n", strings.Repeat(" ", int(times*maxSize)), 1))
+		for range 5 {
+			o.checkFile()
+			if !o.knows("1") || o.knows("2") {
+				t.Fatalf("%d times the size: the old users are gone", times)
+			}
+		}
+		if n := o.logged(zapcore.ErrorLevel); n != 1 {
+			t.Errorf("%d errors in the log at %d times the size, round %d", n, times, round)
+		}
+		if err := o.Fault(); err == nil || !strings.Contains(err.Error(), "max_size") || !strings.Contains(err.Error(), "users store") {
+			t.Errorf("%d times the size: the fault is %v", times, err)
+		}
+		if _, err := loadFile(o.path, maxSize, zap.L); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("larger than max_size, %d bytes", maxSize)) {
+			t.Errorf("loading a file of %d times the size: %v", times, err)
+		}
+		if used := testing.AllocsPerRun(1, func() { _, _ = readContents(o.path, maxSize) }); used > 50 {
+			t.Errorf("%v allocations for a file that is too large", used)
+		}
+	}
+	o.rename(document(t, seed("1", "ann", "secret 3")))
+	o.checkFile()
+	if _, ok, _ := o.Authenticate(t.Context(), "ann", "secret 3"); !ok || o.Fault() != nil {
+		t.Errorf("a file that fits again is not in use: %v", o.Fault())
+	}
+}
+
+func TestASizeIsWrittenAsTheCaddyfileHasIt(t *testing.T) {
+	for bytes, want := range map[int64]string{32 << 20: "32MiB", 2 << 30: "2GiB", 512 << 10: "512KiB", 1000: "1000 bytes"} {
+		if got := formatSize(bytes); got != want {
+			t.Errorf("%d is written %s, want %s", bytes, got, want)
+		}
+	}
 }
 
 func TestHashesOfOtherParametersAreReported(t *testing.T) {
 	o := openSeeds(t, seed("1", "ann", "secret 1"), seed("2", "bob", "secret 2"))
 	text := document(t, seed("1", "ann", "secret 1"), seed("2", "bob", "secret 2"))
 	o.rename(strings.Replace(text, "t=2", "t=3", 1))
-	o.pass(interval)
-	o.knows("1")
+	o.checkFile()
 	if n := o.logged(zapcore.WarnLevel); n != 1 {
 		t.Errorf("%d warnings, want 1", n)
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -70,6 +71,8 @@ func TestAMistakeInTheConfigurationOrTheFileFailsTheLoad(t *testing.T) {
 		"no path":               {`{}`, "required"},
 		"an unset placeholder":  {`{"path": "{env.GATEHOUSE_TEST_UNSET}/users.json"}`, "env.GATEHOUSE_TEST_UNSET"},
 		"an unknown option":     {`{"path": "users.json", "watch": true}`, "watch"},
+		"a negative size":       {`{"path": "users.json", "max_size": -1}`, "expected a number of bytes above 0"},
+		"a file above its size": {strings.Replace(quoted(t, written(t, document(t))), "}", `,"max_size":5}`, 1), "larger than max_size, 5 bytes: raise max_size"},
 		"a missing file":        {quoted(t, filepath.Join(t.TempDir(), "users.json")), "no such file"},
 		"a file with a mistake": {quoted(t, written(t, "{\"users\": [\n{\"id\": \"1\"}]}")), "users.json:2: users[0]: the username is missing"},
 	}
@@ -105,7 +108,11 @@ func TestTheCaddyfileTakesOnePathAndNothingElse(t *testing.T) {
 		"no path":             {"file", "", "expected `file <path>`"},
 		"two paths":           {"file a b", "", "expected `file <path>`"},
 		"an empty path":       {`file ""`, "", "is empty"},
-		"a block":             {"file users.json {\n watch\n}", "", "takes no block"},
+		"a size":              {"file users.json {\n max_size 64MiB\n}", "users.json", ""},
+		"an unknown word":     {"file users.json {\n watch\n}", "", "unrecognized word 'watch' in the file directory, expected one of: max_size"},
+		"no size":             {"file users.json {\n max_size\n}", "", "max_size"},
+		"a size in words":     {"file users.json {\n max_size large\n}", "", "invalid size 'large', expected one such as 256MiB"},
+		"two sizes":           {"file users.json {\n max_size 1MiB\n max_size 2MiB\n}", "", "max_size is given twice"},
 		"a block and no path": {"file {\n watch\n}", "", "expected `file <path>`"},
 	}
 	for name, c := range cases {
@@ -117,5 +124,41 @@ func TestTheCaddyfileTakesOnePathAndNothingElse(t *testing.T) {
 		if c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err) || !strings.Contains(err.Error(), "Testfile:")) {
 			t.Errorf("%s: %v, want %q with file and line", name, err, c.err)
 		}
+	}
+}
+
+// What Validate has read is opened without reading it again, unless it has changed or was discarded.
+func TestOpeningDoesNotReadAValidatedFileAgain(t *testing.T) {
+	text := document(t, seed("1", "ann", "secret 1"))
+	path := written(t, text)
+	old := time.Now().Add(-time.Hour)
+	for _, c := range []struct {
+		discard bool
+		wait    time.Duration // that the file is younger
+		knows   string
+	}{{false, 0, "1"}, {true, 0, "2"}, {false, time.Minute, "2"}} {
+		write(t, path, text)
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+		s, err := loaded(t, quoted(t, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, path, strings.Replace(text, `"id": "1"`, `"id": "2"`, 1)) // as large
+		if err := os.Chtimes(path, old, old.Add(c.wait)); err != nil {
+			t.Fatal(err)
+		}
+		if c.discard {
+			s.(*Source).Discard()
+		}
+		d, err := s.Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok, err := d.Lookup(t.Context(), c.knows); !ok || err != nil {
+			t.Errorf("%+v: no such user, %v", c, err)
+		}
+		_ = d.(*dir).Close()
 	}
 }

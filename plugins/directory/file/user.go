@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/gatehouse/gatehouse/module/directory/password"
 )
@@ -23,11 +22,11 @@ func (p *parser) readUser(index int) error {
 		var err error
 		switch {
 		case texts[key] != nil:
-			err = p.readValue(texts[key], `"`, "a string")
+			*texts[key], err = readScalar[string](p, "a string")
 		case key == "locked":
-			err = p.readValue(&e.user.Locked, "tf", "true or false")
+			e.user.Locked, err = readScalar[bool](p, "true or false")
 		case key == "claims":
-			err = p.readValue(&e.user.Claims, "{", "an object")
+			err = p.readClaims(&e.user.Claims)
 		default:
 			return fmt.Errorf("unknown field %s", quoteName(key))
 		}
@@ -48,20 +47,28 @@ func (p *parser) readUser(index int) error {
 	return nil
 }
 
-// readValue decodes one value whose text begins with one of the bytes in first: null
-// would otherwise pass for any type and mean nothing.
-func (p *parser) readValue(to any, first, what string) error {
+// readScalar reads one value of a type. null is of no type: it would mean nothing.
+func readScalar[T string | bool](p *parser, what string) (value T, err error) {
+	t, err := p.dec.Token()
+	if err != nil {
+		return value, syntaxError(err)
+	}
+	value, ok := t.(T)
+	if !ok {
+		return value, errors.New("must be " + what)
+	}
+	return value, nil
+}
+
+func (p *parser) readClaims(to *map[string]any) error {
 	var raw json.RawMessage
 	if err := p.dec.Decode(&raw); err != nil {
 		return syntaxError(err)
 	}
-	if !strings.ContainsRune(first, rune(raw[0])) {
-		return errors.New("must be " + what)
-	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber() // a claim of 17 digits stays what it is
-	if err := dec.Decode(to); err != nil {
-		return errors.New("must be " + what) // the decoder's words may quote the value
+	if raw[0] != '{' || dec.Decode(to) != nil {
+		return errors.New("must be an object") // the decoder's words may quote the value
 	}
 	return nil
 }
