@@ -38,13 +38,13 @@ func TestUsersFile(t *testing.T) {
 		}
 		opened := time.Since(begun)
 		each := (heapInUse() - empty) / int64(n)
-		quiet := signIn(t, users)
+		quiet := timeSignIn(t, users)
 
 		begun = time.Now()
 		writeUsers(t, path, n+1)
 		var longest time.Duration
 		for known := false; !known; {
-			longest = max(longest, signIn(t, users))
+			longest = max(longest, timeSignIn(t, users))
 			_, known, err = users.Lookup(t.Context(), fmt.Sprintf("u-%d", n))
 			if err != nil || time.Since(begun) > 5*time.Minute {
 				t.Fatalf("the changed file is not read: %v", err)
@@ -79,7 +79,7 @@ func writeUsers(t *testing.T, path string, n int) int {
 	return b.Len()
 }
 
-func signIn(t *testing.T, users directory.Directory) time.Duration {
+func timeSignIn(t *testing.T, users directory.Directory) time.Duration {
 	t.Helper()
 	begun := time.Now()
 	if _, ok, err := users.Authenticate(t.Context(), "user7", harness.Password); !ok || err != nil {
