@@ -1,0 +1,347 @@
+package http1
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"time"
+)
+
+const (
+	maxInformational = 16                    // answers with a status below 200 before the final one
+	continueTimeout  = time.Second           // for the answer to "Expect: 100-continue"
+	bodyGrace        = 50 * time.Millisecond // for the end of a body that the answer did not wait for
+)
+
+// Transport sends requests to one server and keeps connections to it. The zero value of each
+// time means that there is no limit, but for IdleTimeout.
+type Transport struct {
+	Dial func(ctx context.Context) (net.Conn, error)
+	// MaxIdle is how many idle connections are kept, IdleTimeout for how long.
+	MaxIdle     int
+	IdleTimeout time.Duration
+	// HeaderTimeout is how long the server may take from the whole request until the header fields
+	// of its answer. ReadTimeout and WriteTimeout are how long it may send and accept nothing.
+	HeaderTimeout, ReadTimeout, WriteTimeout time.Duration
+	// MaxHeaderBytes bounds status line and header fields of an answer.
+	MaxHeaderBytes int
+
+	pool pool
+}
+
+// Response is an answer whose body is still to be read. Close ends it.
+type Response struct {
+	Status int
+	// Length of the body; -1 if it is not known.
+	Length int64
+
+	exchange
+	body reader
+}
+
+// exchange is one request on one connection.
+type exchange struct {
+	t      *Transport
+	c      *conn
+	q      *Request
+	upload *upload     // nil while no body is sent
+	stop   func() bool // ends the watch over the context
+	broken bool        // the connection must not be used again
+}
+
+// upload is a body on its way to the server.
+type upload struct {
+	done chan struct{}
+	err  error // after done
+}
+
+// Close closes the idle connections, and those in use after their request.
+func (t *Transport) Close() { t.pool.close() }
+
+// RoundTrip sends a request and returns the answer once its header fields are there. inform is
+// called for each answer before the final one (a status of 1xx), except 100 and 101. A request
+// that a kept connection lost is sent again on another one if that cannot do it twice.
+func (t *Transport) RoundTrip(ctx context.Context, q *Request, inform func(status int, header http.Header)) (*Response, error) {
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	for {
+		c := t.pool.take()
+		if c == nil {
+			plain, err := t.Dial(ctx)
+			if err != nil {
+				return nil, &DialError{err}
+			}
+			c = newConn(plain, t.WriteTimeout)
+		}
+		res, err := t.try(ctx, c, q, inform)
+		if err == nil {
+			return res, nil
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		var lost *lostError
+		if !errors.As(err, &lost) || !c.reused || !q.isReplayable() {
+			return nil, err
+		}
+	}
+}
+
+// lostError says that the connection ended before a byte of the answer came.
+type lostError struct{ err error }
+
+func (e *lostError) Error() string { return e.err.Error() }
+func (e *lostError) Unwrap() error { return e.err }
+
+// lost returns the error of a connection on which nothing came. A server that is slow has not lost
+// the request.
+func lost(err error) error {
+	if isTimeout(err) {
+		return err
+	}
+	return &lostError{unexpected(err)}
+}
+
+func isTimeout(err error) bool {
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// try sends a request on a connection, which is closed if that fails.
+func (t *Transport) try(ctx context.Context, c *conn, q *Request, inform func(int, http.Header)) (*Response, error) {
+	c.readTimeout = 0
+	x := exchange{t: t, c: c, q: q, stop: context.AfterFunc(ctx, c.kill)}
+	res, err := x.run(inform)
+	if err != nil {
+		x.end(false)
+		return nil, x.cause(err)
+	}
+	return res, nil
+}
+
+// run sends the request and reads the head of the answer.
+func (x *exchange) run(inform func(int, http.Header)) (*Response, error) {
+	if err := x.q.writeHead(x.c.out); err != nil {
+		return nil, err
+	}
+	waits := x.q.expectsContinue()
+	if err := x.c.out.Flush(); err != nil {
+		return nil, lost(err)
+	}
+	if x.q.Body != nil && !waits {
+		x.startUpload()
+	}
+	if waits {
+		if err := x.awaitContinue(); err != nil {
+			return nil, err
+		}
+	}
+	if x.t.HeaderTimeout > 0 {
+		if err := x.c.SetReadDeadline(time.Now().Add(x.t.HeaderTimeout)); err != nil {
+			return nil, err
+		}
+	}
+	for range maxInformational {
+		if _, err := x.c.in.Peek(1); err != nil {
+			return nil, lost(err)
+		}
+		if err := x.c.readHead(x.t.MaxHeaderBytes); err != nil {
+			return nil, err
+		}
+		switch h := &x.c.head; {
+		case h.status == http.StatusSwitchingProtocols:
+			return nil, malformed("status 101 that nobody asked for")
+		case h.status >= 200:
+			return x.answer()
+		case h.status == http.StatusContinue:
+			if x.q.Body != nil && x.upload == nil {
+				x.startUpload()
+			}
+		default:
+			fields := make(http.Header)
+			h.copyFields(fields)
+			inform(h.status, fields)
+		}
+	}
+	return nil, malformed("more than %d answers with a status below 200", maxInformational)
+}
+
+// awaitContinue waits for an answer to "Expect: 100-continue", and sends the body if none comes.
+func (x *exchange) awaitContinue() error {
+	if err := x.c.SetReadDeadline(time.Now().Add(continueTimeout)); err != nil {
+		return err
+	}
+	_, err := x.c.in.Peek(1)
+	if resetErr := x.c.SetReadDeadline(time.Time{}); resetErr != nil {
+		return resetErr
+	}
+	switch {
+	case err == nil:
+		return nil
+	case isTimeout(err):
+		x.startUpload()
+		return nil
+	}
+	return lost(err)
+}
+
+// startUpload sends the body in a goroutine of its own.
+func (x *exchange) startUpload() {
+	u := &upload{done: make(chan struct{})}
+	x.upload = u
+	c, q := x.c, x.q
+	go func() {
+		defer close(u.done)
+		u.err = q.writeBody(c.out)
+		var unread *BodyError
+		if errors.As(u.err, &unread) {
+			c.kill() // the server waits for the rest
+		}
+	}()
+}
+
+// answer prepares the response after its head.
+func (x *exchange) answer() (*Response, error) {
+	h := &x.c.head
+	n, chunked, err := h.length(x.q.Method)
+	if err != nil {
+		return nil, err
+	}
+	if x.t.HeaderTimeout > 0 && x.t.ReadTimeout == 0 {
+		if err := x.c.SetReadDeadline(time.Time{}); err != nil {
+			return nil, err
+		}
+	}
+	x.c.readTimeout = x.t.ReadTimeout
+	// A body that was not asked for leaves the server waiting for it.
+	x.broken = h.minor == 0 || n < 0 && !chunked || h.has("Connection", "close") || x.q.Body != nil && x.upload == nil
+	res := &Response{Status: h.status, Length: n, exchange: *x}
+	res.body = reader{c: x.c, left: n, chunked: chunked, done: n == 0 && !chunked}
+	if chunked {
+		res.body.left = 0
+	}
+	return res, nil
+}
+
+// CopyHeader adds the fields of the answer to header, without those that are hop-by-hop.
+func (r *Response) CopyHeader(header http.Header) { r.c.head.copyFields(header) }
+
+// Header returns the first value of a field, whose name is in canonical form.
+func (r *Response) Header(name string) string {
+	for _, f := range r.c.head.fields {
+		if f.name == name {
+			return f.value
+		}
+	}
+	return ""
+}
+
+// Version is the minor version of HTTP/1 that the server speaks.
+func (r *Response) Version() int { return r.c.head.minor }
+
+// WriteBody sends the body to w. flush is called before it waits for the server, if that is not
+// nil. An error of the server's side is a *ReadError.
+func (r *Response) WriteBody(w io.Writer, flush func() error) error {
+	if r.body.done {
+		return nil
+	}
+	buffer := buffers.Get().(*[32 << 10]byte)
+	defer buffers.Put(buffer)
+	for {
+		if flush != nil && !r.body.isReady() {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		n, err := r.body.Read(buffer[:])
+		if n > 0 {
+			if _, err := w.Write(buffer[:n]); err != nil {
+				return err
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF), err == nil && r.body.done:
+			return nil
+		case err != nil:
+			return &ReadError{r.cause(err)}
+		}
+	}
+}
+
+// ReadError says that the answer of the server has ended before it was whole.
+type ReadError struct{ Err error }
+
+func (e *ReadError) Error() string { return e.Err.Error() }
+func (e *ReadError) Unwrap() error { return e.Err }
+
+// AddTrailer adds the trailer fields to the header of the written response.
+func (r *Response) AddTrailer(header http.Header) { r.body.addTrailer(header) }
+
+// HasTrailer reports whether trailer fields came.
+func (r *Response) HasTrailer() bool { return len(r.body.trailer) > 0 }
+
+// Close ends the exchange: the connection is kept if both bodies have come to their end.
+func (r *Response) Close() { r.end(r.body.done) }
+
+// cause returns why the request body could not be read, if that is what ended the exchange.
+func (x *exchange) cause(err error) error {
+	if x.upload == nil {
+		return err
+	}
+	select {
+	case <-x.upload.done:
+		var unread *BodyError
+		if errors.As(x.upload.err, &unread) {
+			return unread
+		}
+	default:
+	}
+	return err
+}
+
+// end keeps the connection if both bodies have come to their end, and closes it otherwise. The
+// request body is not read any more when it returns.
+func (x *exchange) end(whole bool) {
+	whole = whole && !x.broken && x.isUploaded()
+	if !x.stop() {
+		whole = false // it is being closed
+	}
+	if whole {
+		if x.t.ReadTimeout > 0 || x.t.WriteTimeout > 0 {
+			_ = x.c.SetDeadline(time.Time{})
+		}
+		x.t.pool.put(x.c, x.t.MaxIdle, x.t.IdleTimeout)
+		return
+	}
+	_ = x.c.Close()
+	if x.upload == nil {
+		return
+	}
+	select {
+	case <-x.upload.done:
+		return
+	default:
+	}
+	if x.q.StopBody != nil {
+		x.q.StopBody()
+	}
+	<-x.upload.done
+}
+
+// isUploaded reports whether the body was sent. Answers may come a little earlier than that is known.
+func (x *exchange) isUploaded() bool {
+	if x.upload == nil {
+		return true
+	}
+	timer := time.NewTimer(bodyGrace)
+	defer timer.Stop()
+	select {
+	case <-x.upload.done:
+		return x.upload.err == nil
+	case <-timer.C:
+		return false
+	}
+}
