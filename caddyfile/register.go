@@ -19,6 +19,8 @@ func init() {
 	httpcaddyfile.RegisterHandlerDirective("oauth_guard", parseGuard)
 	httpcaddyfile.RegisterHandlerDirective("api_limit", parseLimit)
 	httpcaddyfile.RegisterHandlerDirective("api_rest", apirest.Parse)
+	httpcaddyfile.RegisterHandlerDirective("api_proxy", parseProxy)
+	httpcaddyfile.RegisterDirectiveOrder("api_proxy", httpcaddyfile.Before, "reverse_proxy")
 	for _, name := range []string{"api_errors", "oauth_server", "oauth_guard", "api_limit", "api_rest"} {
 		httpcaddyfile.RegisterDirectiveOrder(name, httpcaddyfile.Before, "push")
 	}

@@ -20,7 +20,7 @@ const mod = "github.com/gatehouse/gatehouse/"
 // besides module/internal/{secret,httpx,lockout,fairshare}. A package that is not listed may import none.
 var allowed = map[string][]string{
 	"module":                                {"caddyfile", "module/gateway", "module/gateway/oauthguard", "module/gateway/apilimit", "module/internal/cli", "module/gateway/restapi", "plugins/..."},
-	"caddyfile":                             {"caddyfile/internal/...", "module/gateway", "module/gateway/apilimit", "module/gateway/oauthguard", "module/oauth", "module/guard"},
+	"caddyfile":                             {"caddyfile/internal/...", "module/gateway", "module/gateway/apilimit", "module/gateway/apiproxy", "module/gateway/oauthguard", "module/oauth", "module/guard"},
 	"caddyfile/internal/parse":              {"caddyfile/bytesize", "caddyfile/spelling"},
 	"caddyfile/internal/apierrors":          {"caddyfile/internal/parse", "module/gateway", "module/rest/charset", "module/rest/envelope"},
 	"caddyfile/internal/apirest":            {"caddyfile/bytesize", "caddyfile/spelling", "caddyfile/internal/apierrors", "caddyfile/internal/parse", "module/gateway/restapi", "module/rest/..."},
@@ -29,6 +29,7 @@ var allowed = map[string][]string{
 	"module/internal/lazy":                  {"module/directory", "module/ratelimit", "module/store", "module/internal/metrics"},
 	"module/internal/admin":                 {"module/internal/adminapi", "module/internal/crossdevice", "module/ratelimit", "module/internal/audit", "module/internal/authserver", "module/internal/clientstore", "module/internal/ending", "module/internal/lazy", "module/internal/token", "module/internal/userstore", "module/rest/envelope", "module/directory", "module/oauth", "module/store", "module/internal/keyring", "module/internal/revocationlist"},
 	"module/gateway/oauthguard":             {"module/gateway", "module/guard", "module/internal/accesslog", "module/internal/handler", "module/internal/metrics", "module/internal/token", "module/oauth", "module/internal/jose"},
+	"module/gateway/apiproxy":               {"module/internal/http1"},
 	"module/gateway/apilimit":               {"module/gateway", "module/guard", "module/internal/handler", "module/internal/metrics", "module/internal/rest/responsewriter", "module/internal/routes", "module/internal/token", "module/ratelimit"},
 	"module/gateway":                        {"caddyfile/bytesize", "module/internal/accesslog", "module/internal/admin", "module/internal/handler", "module/internal/lazy", "module/internal/pool", "module/internal/admission", "module/internal/adminapi", "module/internal/routes", "module/internal/audit", "module/internal/authserver", "module/internal/authserver/registration", "module/internal/clientstore", "module/internal/crossdevice", "module/guard", "module/ratelimit", "module/rest/...", "module/internal/rest/...", "module/internal/webui", "module/internal/metrics", "module/internal/token", "module/store", "module/directory", "module/directory/password", "module/oauth", "module/internal/core", "module/internal/readiness", "module/internal/audittrail", "module/internal/servers", "module/internal/clientassertion"},
 	"module/internal/adminapi":              {"module/internal/clientstore"},
@@ -118,6 +119,7 @@ var allowed = map[string][]string{
 	"examples/variant-b/portal/app":         {"examples/internal/browser"},
 	"module/internal/admission":             {"module/internal/metrics"},
 	"module/internal/httpx":                 nil,
+	"module/internal/http1":                 nil,
 	"module/internal/rest/splice":           nil,
 
 	"module/internal/authserver/userclaims":    {"module/directory"},
@@ -140,7 +142,7 @@ var pure = []string{"module/internal/audit", "module/oauth", "module/ratelimit",
 
 // confined says where a foreign package may be imported, and nowhere else.
 var confined = map[string][]string{
-	"github.com/caddyserver/":                {"module/gateway", "module/gateway/oauthguard", "module/gateway/apilimit", "module/internal/accesslog", "module/internal/audittrail", "module/internal/handler", "module/internal/pool", "module/internal/servers", "module/internal/cli", "module/internal/cli/doctor", "module/internal/cli/explain", "module/gateway/restapi", "module/internal/routes", "caddyfile", "caddyfile/internal/...", "plugins/...", "internal/testkit/harness"},
+	"github.com/caddyserver/":                {"module/gateway", "module/gateway/oauthguard", "module/gateway/apilimit", "module/gateway/apiproxy", "module/internal/accesslog", "module/internal/audittrail", "module/internal/handler", "module/internal/pool", "module/internal/servers", "module/internal/cli", "module/internal/cli/doctor", "module/internal/cli/explain", "module/gateway/restapi", "module/internal/routes", "caddyfile", "caddyfile/internal/...", "plugins/...", "internal/testkit/harness"},
 	"go.uber.org/zap":                        {"module/gateway", "module/internal/accesslog", "module/internal/audittrail", "module/gateway/restapi", "caddyfile/internal/apirest", "plugins/...", "internal/testkit/harness"},
 	"github.com/golang-jwt/":                 {"module/internal/keyring", "module/internal/clientassertion"},
 	"github.com/redis/":                      {"plugins/store/redis", "plugins/limiter/redis", "plugins/internal/redisconn"},

@@ -1,0 +1,199 @@
+package proxying
+
+import (
+	"bufio"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatehouse/gatehouse/internal/testkit/harness"
+)
+
+// What only api_proxy is asked.
+
+func TestStrictness(t *testing.T) {
+	s := start(t, "", "")
+	for name, answer := range map[string]string{
+		"length and chunks":  "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+		"folded line":        "HTTP/1.1 200 OK\r\nX-A: 1\r\n 2\r\nContent-Length: 0\r\n\r\n",
+		"bare LF":            "HTTP/1.1 200 OK\nContent-Length: 0\n\n",
+		"space before colon": "HTTP/1.1 200 OK\r\nContent-Length : 0\r\n\r\n",
+		"too much":           "HTTP/1.1 200 OK\r\nX-A: " + strings.Repeat("1", 300<<10) + "\r\nContent-Length: 0\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.server.answerWith(func(*http.Request, string) string { return answer })
+			if status, _ := harness.Get(t, s.API); status != http.StatusBadGateway {
+				t.Error(status)
+			}
+		})
+	}
+}
+
+// Go's server reads the whole body before it sends an answer, unless reading has been ended.
+func TestAnEarlyAnswerReachesTheClient(t *testing.T) {
+	s := start(t, "", "")
+	s.server.handleWith(func(c net.Conn, in *bufio.Reader) {
+		if _, err := http.ReadRequest(in); err != nil {
+			return
+		}
+		_, _ = io.WriteString(c, "HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno")
+		_, _ = io.Copy(io.Discard, in)
+	})
+	c := harness.Dial(t, s.API)
+	fmt.Fprintf(c, "PUT / HTTP/1.1\r\nHost: %s\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n", host(t, s.API))
+	var line string
+	within(t, 10*time.Second, "the answer", func() { line, _ = bufio.NewReader(c).ReadString('\n') })
+	if !strings.Contains(line, " 413 ") {
+		t.Errorf("%q", line)
+	}
+}
+
+func TestTimeouts(t *testing.T) {
+	s := start(t, "", "response_header_timeout 1s\n\t\tread_timeout 1s")
+	s.server.handleWith(func(_ net.Conn, in *bufio.Reader) { _, _ = io.Copy(io.Discard, in) })
+	if status, _ := harness.Get(t, s.API); status != http.StatusGatewayTimeout {
+		t.Error("a server that says nothing:", status)
+	}
+	s.server.handleWith(func(c net.Conn, in *bufio.Reader) {
+		_, _ = http.ReadRequest(in)
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhi")
+		_, _ = io.Copy(io.Discard, in)
+	})
+	res, err := http.Get(s.API)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	within(t, 5*time.Second, "the end of the answer", func() { _, err = io.ReadAll(res.Body) })
+	if err == nil {
+		t.Error("an answer that stops is passed on as if it were whole")
+	}
+}
+
+func TestOfSeveralServersThoseThatListenAreAsked(t *testing.T) {
+	for _, policy := range []string{"round_robin", "least_conn"} {
+		t.Run(policy, func(t *testing.T) {
+			asked := make(chan string, 1)
+			serve := func(name string) *server {
+				s := newServer(t, "tcp", "127.0.0.1:0")
+				s.answerWith(func(r *http.Request, body string) string {
+					asked <- name + " " + r.Method + " " + body
+					return "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+				})
+				return s
+			}
+			first, second := serve("first"), serve("second")
+			g := harness.Start(t, "{\n"+harness.Quiet+"\n}\nhttp://$ID, http://$API {\n\tapi_proxy $FIRST $SECOND {\n\t\tlb_policy "+policy+"\n\t\tfail_duration 1m\n\t}\n}\n",
+				"$FIRST", first.Addr().String(), "$SECOND", second.Addr().String())
+			count := map[string]int{}
+			for range 10 {
+				if status, _ := harness.Get(t, g.API); status != http.StatusOK {
+					t.Fatal(status)
+				}
+				count[<-asked]++
+			}
+			if count["first GET "] != 5 && policy == "round_robin" {
+				t.Error(count)
+			}
+			_ = second.Close()
+			for range 6 {
+				p := harness.Send(t, http.DefaultClient, http.MethodPost, g.API, "hi")
+				if got := <-asked; p.Status != http.StatusOK || got != "first POST hi" {
+					t.Fatal(p.Status, got)
+				}
+			}
+			_ = first.Close()
+			if status, _ := harness.Get(t, g.API); status != http.StatusBadGateway {
+				t.Error("nobody listens:", status)
+			}
+			revived := newServer(t, "tcp", second.Addr().String())
+			revived.answerWith(func(*http.Request, string) string { return "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" })
+			if status, _ := harness.Get(t, g.API); status != http.StatusOK {
+				t.Error("servers that were left out are asked when there is no other:", status)
+			}
+		})
+	}
+}
+
+func TestUnixSockets(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "api.sock")
+	newServer(t, "unix", path).answerWith(func(r *http.Request, _ string) string {
+		return "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Host: " + r.Host + "\r\n\r\nhi"
+	})
+	g := harness.Start(t, "{\n"+harness.Quiet+"\n}\nhttp://$ID, http://$API {\n\tapi_proxy unix/"+path+"\n}\n")
+	for range 2 {
+		if p := harness.Send(t, http.DefaultClient, http.MethodGet, g.API, ""); p.Body != "hi" || p.Header.Get("X-Host") != host(t, g.API) {
+			t.Error(p.Status, p.Header)
+		}
+	}
+}
+
+func TestServersWithTLS(t *testing.T) {
+	api := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.Proto+" "+r.Host)
+	}))
+	t.Cleanup(api.Close)
+	trust := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(trust, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: api.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for words, want := range map[string]int{
+		"tls_trust " + trust + "\n\t\ttls_server_name example.com": http.StatusOK,
+		"tls_trust " + trust + "\n\t\ttls_server_name other.test":  http.StatusBadGateway,
+		"": http.StatusBadGateway, // the system does not trust it
+	} {
+		g := harness.Start(t, "{\n"+harness.Quiet+"\n}\nhttp://$ID, http://$API {\n\tapi_proxy "+api.URL+" {\n\t\t"+words+"\n\t}\n}\n")
+		for range 2 {
+			status, body := harness.Get(t, g.API)
+			if status != want || status == http.StatusOK && body != "HTTP/1.1 "+strings.TrimPrefix(api.URL, "https://") {
+				t.Error(words, status, body)
+			}
+		}
+		if err := g.TryLoad("{\n" + harness.Quiet + "\n}\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestRequestsSurviveAReload(t *testing.T) {
+	s := start(t, "grace_period 10s", "")
+	begun, release := make(chan bool), make(chan bool)
+	s.server.handleWith(func(c net.Conn, in *bufio.Reader) {
+		for {
+			r, err := http.ReadRequest(in)
+			if err != nil {
+				return
+			}
+			if r.URL.Path == "/slow" {
+				begun <- true
+				<-release
+			}
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
+		}
+	})
+	statuses := make(chan int)
+	go func() {
+		status, _ := harness.Get(t, s.API+"/slow")
+		statuses <- status
+	}()
+	<-begun
+	go func() {
+		time.Sleep(100 * time.Millisecond)
+		close(release)
+	}()
+	s.Load(t, caddyfile+"# again\n")
+	if status := <-statuses; status != http.StatusOK {
+		t.Error(status)
+	}
+	if status, _ := harness.Get(t, s.API); status != http.StatusOK {
+		t.Error(status)
+	}
+}

@@ -1,0 +1,74 @@
+package apiproxy
+
+import (
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+)
+
+// address is where a server listens.
+type address struct {
+	network, dial string
+	host          string // without the port; empty for a unix socket
+	secure        bool
+}
+
+// parseAddress reads `host:port`, `http://host`, `https://host:port` or `unix//path`.
+func parseAddress(text string) (address, error) {
+	const expected = "expected an address such as 10.0.1.20:8080, https://api.internal or unix//run/api.sock; everything else is said with reverse_proxy"
+	if strings.Contains(text, "{") {
+		return address{}, fmt.Errorf("a placeholder in '%s', %s", text, expected)
+	}
+	if scheme, _, found := strings.Cut(text, "://"); found {
+		u, err := url.Parse(text)
+		switch {
+		case err != nil || u.Hostname() == "" || u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil,
+			scheme != "http" && scheme != "https":
+			return address{}, fmt.Errorf("'%s', %s", text, expected)
+		}
+		port := u.Port()
+		if port == "" {
+			port = map[string]string{"http": "80", "https": "443"}[scheme]
+		}
+		return address{"tcp", net.JoinHostPort(u.Hostname(), port), u.Hostname(), scheme == "https"}, nil
+	}
+	network, host, port, err := caddy.SplitNetworkAddress(text)
+	switch {
+	case err == nil && network == "unix":
+		return address{network: network, dial: host}, nil
+	case err != nil || network != "" && network != "tcp" || port == "" || strings.Contains(port, "-"):
+		return address{}, fmt.Errorf("'%s', %s", text, expected)
+	}
+	return address{"tcp", net.JoinHostPort(host, port), host, false}, nil
+}
+
+// caddyAddress is the address as reverse_proxy takes it.
+func (a address) caddyAddress() string {
+	if a.network == "unix" {
+		return "unix/" + a.dial
+	}
+	return a.dial
+}
+
+// loadRoots reads certificates of authorities; nil means those of the system.
+func loadRoots(files []string) (*x509.CertPool, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	roots := x509.NewCertPool()
+	for _, file := range files {
+		pem, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("tls_trust: %w", err)
+		}
+		if !roots.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("tls_trust: there is no certificate in %s", file)
+		}
+	}
+	return roots, nil
+}

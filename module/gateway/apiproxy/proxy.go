@@ -1,0 +1,189 @@
+package apiproxy
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/internal/http1"
+)
+
+func init() { caddy.RegisterModule(new(Proxy)) }
+
+// Proxy is the handler `api_proxy`: it sends requests to servers that speak HTTP/1.1, over TCP, TLS
+// or unix sockets. What it sends and answers is what `reverse_proxy` sends and answers without
+// further settings. Requests to switch protocols, such as those of WebSocket, it hands to a
+// `reverse_proxy` of the same servers. HTTP/2 and HTTP/3, active health checks and everything else
+// that is not here is said with `reverse_proxy` itself.
+//
+// It sets these placeholders.
+//
+// Placeholder | Description
+// ------------|---------------
+// `{http.reverse_proxy.upstream.address}` | The server as configured
+// `{http.reverse_proxy.upstream.hostport}` | The address that was dialed
+// `{http.reverse_proxy.upstream.latency_ms}` | Milliseconds until the header fields of the answer
+// `{http.reverse_proxy.upstream.duration_ms}` | Milliseconds until the end of the answer
+// `{http.reverse_proxy.status_code}` | The status of the answer
+// `{http.reverse_proxy.retries}` | How many servers could not be reached before
+type Proxy struct {
+	// The servers: `host:port`, `https://host`, or `unix//path`. All of them with TLS or none.
+	Upstreams []string `json:"upstreams,omitempty"`
+	// How one of several servers is chosen: `round_robin` (the default) or `least_conn`, the one
+	// with the fewest requests in progress.
+	Policy string `json:"lb_policy,omitempty"`
+	// How long a server that could not be reached is left out while there are others. Default: 10s.
+	FailDuration caddy.Duration `json:"fail_duration,omitempty"`
+	// How long connecting may take, with TLS. Default: 3s.
+	DialTimeout caddy.Duration `json:"dial_timeout,omitempty"`
+	// How long a server may take until the header fields of its answer. Default: no limit.
+	HeaderTimeout caddy.Duration `json:"response_header_timeout,omitempty"`
+	// How long a server may send nothing in the middle of an answer. Default: no limit.
+	ReadTimeout caddy.Duration `json:"read_timeout,omitempty"`
+	// How long a server may accept nothing in the middle of a request. Default: no limit.
+	WriteTimeout caddy.Duration `json:"write_timeout,omitempty"`
+	// How long an idle connection is kept. Default: 2m.
+	KeepAlive caddy.Duration `json:"keepalive,omitempty"`
+	// How many idle connections to a server are kept. Default: 256.
+	MaxIdle int `json:"max_idle,omitempty"`
+	// The size of an answer's status line and header fields, in bytes. Default: 256 KiB.
+	MaxHeader int `json:"max_header,omitempty"`
+	// The name that certificates of servers must have. Default: the host of the server.
+	ServerName string `json:"tls_server_name,omitempty"`
+	// Files with the certificates of the authorities that servers' certificates are trusted of,
+	// in PEM form. Default: those of the system.
+	TrustFiles []string `json:"tls_trust,omitempty"`
+
+	servers   []*server
+	next      roundRobin
+	upgrade   caddyhttp.MiddlewareHandler // reverse_proxy
+	log       *slog.Logger
+	stripHost bool // the Host that servers with TLS are sent is their own
+}
+
+// CaddyModule returns the Caddy module information.
+func (*Proxy) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.api_proxy", New: func() caddy.Module { return new(Proxy) }}
+}
+
+// CheckUpstreams reports what is wrong with the upstreams.
+func (p *Proxy) CheckUpstreams() error {
+	_, err := p.addresses()
+	return err
+}
+
+// addresses returns where the upstreams listen.
+func (p *Proxy) addresses() ([]address, error) {
+	if n := len(p.Upstreams); n == 0 || n > maxServers {
+		return nil, fmt.Errorf("api_proxy: %d upstreams, expected 1 to %d", n, maxServers)
+	}
+	var all []address
+	for _, text := range p.Upstreams {
+		a, err := parseAddress(text)
+		if err != nil {
+			return nil, fmt.Errorf("api_proxy: %w", err)
+		}
+		if len(all) > 0 && all[0].secure != a.secure {
+			return nil, errors.New("api_proxy: upstreams must have https:// all or none; write an api_proxy for each kind")
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// Provision prepares the connections; it opens none.
+func (p *Proxy) Provision(ctx caddy.Context) error {
+	p.log = ctx.Slogger()
+	switch p.Policy {
+	case "", "round_robin", "least_conn":
+	default:
+		return fmt.Errorf("api_proxy: unknown lb_policy %q, expected round_robin or least_conn", p.Policy)
+	}
+	addresses, err := p.addresses()
+	if err != nil {
+		return err
+	}
+	roots, err := loadRoots(p.TrustFiles)
+	if err != nil {
+		return fmt.Errorf("api_proxy: %w", err)
+	}
+	p.FailDuration = cmp.Or(p.FailDuration, caddy.Duration(10*time.Second))
+	for i, a := range addresses {
+		var config *tls.Config
+		if a.secure {
+			config = &tls.Config{ServerName: cmp.Or(p.ServerName, a.host), RootCAs: roots, NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12}
+		}
+		p.servers = append(p.servers, &server{address: a, text: p.Upstreams[i], transport: p.newTransport(a, config)})
+	}
+	p.stripHost = p.servers[0].secure
+	return p.loadUpgrade(ctx)
+}
+
+// newTransport returns the connections to a server.
+func (p *Proxy) newTransport(a address, config *tls.Config) *http1.Transport {
+	dialer := &net.Dialer{Timeout: time.Duration(cmp.Or(p.DialTimeout, caddy.Duration(3*time.Second)))}
+	return &http1.Transport{
+		Dial: func(ctx context.Context) (net.Conn, error) {
+			if config != nil {
+				return (&tls.Dialer{NetDialer: dialer, Config: config}).DialContext(ctx, a.network, a.dial)
+			}
+			return dialer.DialContext(ctx, a.network, a.dial)
+		},
+		MaxIdle: cmp.Or(p.MaxIdle, 256), IdleTimeout: time.Duration(cmp.Or(p.KeepAlive, caddy.Duration(2*time.Minute))),
+		HeaderTimeout: time.Duration(p.HeaderTimeout), ReadTimeout: time.Duration(p.ReadTimeout), WriteTimeout: time.Duration(p.WriteTimeout),
+		MaxHeaderBytes: cmp.Or(p.MaxHeader, 256<<10),
+	}
+}
+
+// loadUpgrade loads the reverse_proxy for requests to switch protocols.
+func (p *Proxy) loadUpgrade(ctx caddy.Context) error {
+	type upstream struct {
+		Dial string `json:"dial"`
+	}
+	var proxy struct {
+		Upstreams []upstream     `json:"upstreams"`
+		Transport map[string]any `json:"transport"`
+	}
+	proxy.Transport = map[string]any{"protocol": "http", "dial_timeout": cmp.Or(p.DialTimeout, caddy.Duration(3*time.Second))}
+	for _, s := range p.servers {
+		proxy.Upstreams = append(proxy.Upstreams, upstream{s.caddyAddress()})
+	}
+	if p.servers[0].secure {
+		config := map[string]any{"server_name": p.ServerName}
+		if len(p.TrustFiles) > 0 {
+			config["ca"] = map[string]any{"provider": "file", "pem_files": p.TrustFiles}
+		}
+		proxy.Transport["tls"] = config
+	}
+	m, err := ctx.LoadModuleByID("http.handlers.reverse_proxy", json.RawMessage(caddyconfig.JSON(proxy, nil)))
+	if err != nil {
+		return fmt.Errorf("api_proxy: %w", err)
+	}
+	p.upgrade = m.(caddyhttp.MiddlewareHandler)
+	return nil
+}
+
+// Cleanup closes idle connections. Requests in progress end as they would.
+func (p *Proxy) Cleanup() error {
+	for _, s := range p.servers {
+		s.transport.Close()
+	}
+	return nil
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Proxy)(nil)
+	_ caddy.CleanerUpper          = (*Proxy)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Proxy)(nil)
+)

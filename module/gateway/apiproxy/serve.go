@@ -1,0 +1,240 @@
+package apiproxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"mime"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/internal/http1"
+)
+
+// via is what is appended to Via in the answers of servers.
+var via = [2]string{"1.0 Caddy", "1.1 Caddy"}
+
+// ServeHTTP sends the request to a server and passes its answer on.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	if switchesProtocol(r) {
+		return p.upgrade.ServeHTTP(w, r, next)
+	}
+	c := &call{proxy: p, w: w, r: r, begun: time.Now()}
+	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
+		repl.Map(c.placeholder)
+	}
+	return c.serve()
+}
+
+// switchesProtocol reports whether the client asks to speak something else on its connection.
+func switchesProtocol(r *http.Request) bool {
+	return len(r.Header["Upgrade"]) > 0 || r.Method == http.MethodConnect
+}
+
+// call is one request on its way through the proxy.
+type call struct {
+	proxy   *Proxy
+	w       http.ResponseWriter
+	r       *http.Request
+	request http1.Request
+	set     [5]http1.Field
+
+	server         *server
+	begun          time.Time
+	latency, whole time.Duration
+	status         int
+	retries        int
+}
+
+// serve sends the request to one server after the other until one is reached.
+func (c *call) serve() error {
+	c.prepare()
+	var failed error
+	for tried := uint64(0); ; c.retries++ {
+		s, n := c.proxy.choose(tried, c.begun)
+		if s == nil {
+			return statusError(failed)
+		}
+		tried |= 1 << n
+		c.server = s
+		res, err := c.send(s)
+		if err == nil {
+			return c.answer(res)
+		}
+		var unreached *http1.DialError
+		if !errors.As(err, &unreached) {
+			return statusError(err)
+		}
+		if len(c.proxy.servers) > 1 {
+			s.leaveOut(time.Now().Add(time.Duration(c.proxy.FailDuration)))
+			c.proxy.log.Warn("server cannot be reached and is left out for a while", "upstream", s.text, "error", err)
+		}
+		failed = err
+	}
+}
+
+// prepare makes the request that is sent.
+func (c *call) prepare() {
+	r := c.r
+	path := r.URL.EscapedPath()
+	if path == "" {
+		path = "/"
+	}
+	if r.Method == http.MethodOptions && r.URL.Path == "*" {
+		path = "*"
+	}
+	if r.URL.ForceQuery && r.URL.RawQuery == "" {
+		path += "?"
+	}
+	c.request = http1.Request{Method: r.Method, Path: path, Query: r.URL.RawQuery, Host: r.Host, Header: r.Header, Trailer: r.Trailer, Length: r.ContentLength}
+	if r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0 {
+		c.request.Body = r.Body
+		c.request.StopBody = func() { _ = http.NewResponseController(c.w).SetReadDeadline(time.Unix(1, 0)) }
+	}
+	set := forwardedFields(r, c.set[:0])
+	prior := ""
+	for _, v := range r.Header["Via"] {
+		prior += v + ", "
+	}
+	set = append(set, http1.Field{Name: "Via", Value: prior + versionOf(r) + " Caddy"})
+	if r.TLS != nil && !r.TLS.HandshakeComplete {
+		set = append(set, http1.Field{Name: "Early-Data", Value: "1"})
+	}
+	c.request.Set = set
+}
+
+// versionOf is the version of HTTP that a request came with.
+func versionOf(r *http.Request) string {
+	switch r.ProtoMajor {
+	case 2:
+		return "2.0"
+	case 3:
+		return "3.0"
+	}
+	if r.ProtoMinor == 0 {
+		return "1.0"
+	}
+	return "1.1"
+}
+
+// send sends the request to a server.
+func (c *call) send(s *server) (*http1.Response, error) {
+	s.active.Add(1)
+	if c.proxy.stripHost {
+		c.request.Host = s.dial
+	}
+	res, err := s.transport.RoundTrip(c.r.Context(), &c.request, c.inform)
+	c.latency = time.Since(c.begun)
+	if err != nil {
+		s.active.Add(-1)
+		return nil, err
+	}
+	s.outUntil.Store(0)
+	return res, nil
+}
+
+// inform passes on an answer with a status of 1xx.
+func (c *call) inform(status int, fields http.Header) {
+	h := c.w.Header()
+	own := h.Clone()
+	for name, values := range fields {
+		h[name] = append(h[name], values...)
+	}
+	c.w.WriteHeader(status)
+	clear(h)
+	maps.Copy(h, own)
+}
+
+// answer passes on the answer. One that ends too early aborts the client's connection, or stream,
+// since its status has been sent.
+func (c *call) answer(res *http1.Response) error {
+	defer c.server.active.Add(-1)
+	defer res.Close()
+	c.status = res.Status
+	h := c.w.Header()
+	delete(h, "Server")
+	h["Via"] = append(h["Via"], via[res.Version()])
+	res.CopyHeader(h)
+	c.w.WriteHeader(res.Status)
+	var flush func() error
+	if streams(res) {
+		flush = http.NewResponseController(c.w).Flush
+		if res.Header("Content-Type") == "" {
+			_ = flush() // or one would be guessed from what came first
+		}
+	}
+	err := res.WriteBody(c.w, flush)
+	c.whole = time.Since(c.begun)
+	if err != nil {
+		var cut *http1.ReadError
+		if errors.As(err, &cut) && c.r.Context().Err() == nil {
+			c.proxy.log.Warn("the answer ends too early", "upstream", c.server.text, "error", err)
+		}
+		_ = http.NewResponseController(c.w).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	if res.HasTrailer() {
+		_ = http.NewResponseController(c.w).Flush() // trailers need chunks
+		res.AddTrailer(h)
+	}
+	return nil
+}
+
+// streams reports whether parts of the answer are passed on as they come.
+func streams(res *http1.Response) bool {
+	if res.Length < 0 || strings.TrimSpace(res.Header("Incremental")) == "?1" {
+		return true
+	}
+	media := res.Header("Content-Type")
+	if !strings.HasPrefix(media, "text/event-stream") {
+		return false
+	}
+	media, _, err := mime.ParseMediaType(media)
+	return err == nil && media == "text/event-stream"
+}
+
+// statusError gives an error the status that the client is answered.
+func statusError(err error) error {
+	status := http.StatusBadGateway
+	var timeout net.Error
+	switch {
+	case errors.Is(err, context.Canceled):
+		status = 499 // nobody sees it but the access log
+	case errors.As(err, &timeout) && timeout.Timeout():
+		status = http.StatusGatewayTimeout
+	}
+	var body *http1.BodyError
+	if errors.As(err, &body) && errors.Is(body.Err, io.ErrUnexpectedEOF) {
+		status = http.StatusBadRequest
+	}
+	return caddyhttp.Error(status, err)
+}
+
+// placeholder returns what the proxy knows of a call.
+func (c *call) placeholder(name string) (any, bool) {
+	name, ours := strings.CutPrefix(name, "http.reverse_proxy.")
+	if !ours || c.server == nil {
+		return nil, false
+	}
+	switch name {
+	case "upstream.address":
+		return c.server.text, true
+	case "upstream.hostport":
+		return c.server.dial, true
+	case "upstream.latency_ms":
+		return c.latency.Seconds() * 1e3, true
+	case "upstream.duration_ms":
+		return c.whole.Seconds() * 1e3, true
+	case "status_code":
+		return c.status, true
+	case "retries":
+		return c.retries, true
+	}
+	return nil, false
+}
