@@ -14,9 +14,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// grantCode makes the code, stores it and sends the browser back to the client. The same request
-// sent twice finds its code: while that can still be redeemed the answer is repeated, for a
-// browser that lost the first one; afterwards there is no other.
+// grantCode makes and stores the code, and redirects the browser to the client. If the same request is sent twice, the
+// answer is repeated while the code can be redeemed, for a browser that lost the first one; later there is no other.
 func (p inProgress) grantCode(who *session.SignedIn, epochs store.Epochs) error {
 	now := p.Now()
 	code := base64.RawURLEncoding.EncodeToString(p.q.code(p.b.Keys, who.User.ID))

@@ -63,15 +63,14 @@ func (p inProgress) showConsent(who *session.SignedIn, pair int64) error {
 	return nil
 }
 
-// GetConsent never answers with anything but an error: there is no address whose mere visit
-// grants something. A browser that restores its tabs comes here.
+// GetConsent always answers with an error: no address grants something merely by being visited. Browsers that restore
+// their tabs come here.
 func (e *Endpoint) GetConsent(http.ResponseWriter, *http.Request) error {
 	return refusal.New(http.StatusBadRequest, refusal.Expired, "")
 }
 
-// PostConsent takes the answer. The form's token names the user who saw the page: if somebody
-// else has signed in at this browser since, the answer is not theirs. A user who is no longer
-// signed in signs in again and is then asked again.
+// PostConsent takes the decision. The form's token names the user who saw the page: if another user has signed in at
+// this browser since, the decision does not count. A user who is no longer signed in signs in and is asked again.
 func (e *Endpoint) PostConsent(w http.ResponseWriter, r *http.Request) error {
 	b, form, err := e.ReceiveForm(r)
 	if err != nil {

@@ -83,7 +83,8 @@ func (q *Request) allowsUser(subject string, authTime time.Time) bool {
 	return !authTime.Before(q.AuthAfter) && (q.Hint == "" || q.Hint == subject)
 }
 
-// refuse tells the client. Variant B knows no error but a person's no, so there the person is told.
+// refuse returns an error that is sent to the client by redirect. In Variant B the only such error is the user's
+// denial; for all others the user sees a page.
 func (q *Request) refuse(code oauth.Code, description string) error {
 	if q.variantB() && code != oauth.AccessDenied {
 		return oauth.E(oauth.InvalidRequest, description)
@@ -103,8 +104,8 @@ func (q *Request) seal(b session.Browser) (string, error) {
 	return b.Seal(useRequest, plain.Bytes()), nil
 }
 
-// open opens what a form brought back. Another browser's, or a changed one, is 403; one that
-// took too long is an offer to begin again.
+// open decrypts the request that a form sent back. One of another browser, or one that was changed, is 403; for one
+// that took too long the error page offers to start again.
 func (e *Endpoint) open(b session.Browser, sealed string) (*Request, error) {
 	plain, err := b.Open(useRequest, sealed)
 	if err != nil {

@@ -29,7 +29,7 @@ const useConfirm = "confirm"
 // decisionPatience bounds a decision whose browser has gone.
 const decisionPatience = 30 * time.Second
 
-// scansOfAddress keeps a phone (IPv6: one /64) from binding all codes that are on screens around it.
+// scansOfAddress keeps one phone (IPv6: one /64) from binding all codes on the screens around it.
 var scansOfAddress = lockout.Rule{Limit: 30, Window: time.Minute}
 
 // Endpoint is the second device's side, for codes that are scanned and codes that are typed: whoever signs in here
@@ -43,8 +43,9 @@ type Endpoint struct {
 	CodeLife time.Duration
 }
 
-// Get binds the ticket to the first user who comes signed in, and asks. It confirms nothing, whatever was allowed
-// before: somebody who was sent a link has seen no page yet. Who is not signed in learns nothing about the ticket.
+// Get binds the ticket to the first signed-in user who opens the page, and asks for confirmation. It confirms nothing,
+// even where consent is remembered: a user who was sent a link has seen no page yet. Visitors who are not signed in
+// learn nothing about the ticket.
 func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
 	p, err := query.Parse(r.URL.RawQuery)
 	if err != nil {
@@ -82,7 +83,7 @@ func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
 	return e.showConfirm(w, r, b, a, http.StatusOK)
 }
 
-// approval is a ticket and who is to decide about it.
+// approval is a ticket and the user who decides about it.
 type approval struct {
 	id     string
 	ticket store.Ticket
@@ -144,7 +145,7 @@ func (e *Endpoint) scan(r *http.Request, a *approval) error {
 	return nil
 }
 
-// Post takes the answer, once. The form's token names the user who saw the page.
+// Post takes the decision, once. The form's token names the user who saw the page.
 func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
 	b, form, err := e.ReceiveForm(r)
 	if err != nil {
@@ -181,7 +182,7 @@ func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
 	return oauth.E(oauth.InvalidRequest, "decision must be confirm or deny")
 }
 
-// confirm takes a yes. An empty field is a slip and no wrong number.
+// confirm takes a confirmation. An empty field counts as a slip, not as a wrong number.
 func (e *Endpoint) confirm(w http.ResponseWriter, r *http.Request, b session.Browser, a approval, form httpx.Form) error {
 	number := form.Get("number")
 	if a.ticket.Number != "" && strings.TrimSpace(number) == "" && !a.ticket.Final() {
@@ -219,7 +220,7 @@ func (e *Endpoint) decide(w http.ResponseWriter, r *http.Request, a approval, al
 	return e.showConfirmed(w, r, a, a.done())
 }
 
-// ticketError is what a person is told of a change that the ticket did not allow.
+// ticketError returns the refusal for a change that the state of the ticket did not allow.
 func ticketError(err error) error {
 	switch {
 	case errors.Is(err, crossdevice.ErrGone), errors.Is(err, crossdevice.ErrExpired):

@@ -36,7 +36,7 @@ func (e *Endpoint) showConfirm(w http.ResponseWriter, r *http.Request, b session
 	return nil
 }
 
-// showConfirmed says how it ended.
+// showConfirmed shows the outcome.
 func (e *Endpoint) showConfirmed(w http.ResponseWriter, r *http.Request, a approval, done string) error {
 	e.Pages.Confirm(w, http.StatusOK, webui.ConfirmView{
 		Form: webui.Form{Lang: e.Pages.Language(r, ""), Action: e.Site.Base + page.ConfirmPath}, Client: a.title, User: a.who.User.Username, Done: done,

@@ -21,7 +21,7 @@ var guessesOfAddress = lockout.Rule{Limit: 10, Window: time.Minute}
 
 const useTicketCode = "ticket code" // of the keys' secret
 
-// Tickets is what both devices of a request need to know of its ticket. All fields are needed.
+// Tickets has what both devices need to know about a ticket. All fields are needed.
 type Tickets struct {
 	*crossdevice.Tickets
 	Clients  session.Clients
@@ -29,9 +29,9 @@ type Tickets struct {
 	ClientIP func(*http.Request) string
 }
 
-// CountGuess counts a name of a ticket that is none, or not theirs, and returns the answer to it.
-// Only guesses are refused: if everything that the address asks were, one of the thousands behind
-// it would keep the others from signing in.
+// CountGuess counts an unknown ticket id, or one that belongs to another browser, and returns the answer to it. Only
+// guesses are refused: otherwise one of the thousands of people behind an address could keep the others from signing
+// in.
 func (t Tickets) CountGuess(r *http.Request, answer error) error {
 	if err := refusal.Limited(t.Attempts.Take(t.CountKey(r, "guess"), guessesOfAddress)); err != nil {
 		return err
@@ -39,8 +39,8 @@ func (t Tickets) CountGuess(r *http.Request, answer error) error {
 	return answer
 }
 
-// CountKey names the address of a request in one kind of count. The book bounds each kind by
-// itself, so that somebody who fills one with guesses stops nobody who begins or signs in.
+// CountKey is the key of a request's address in one kind of count. The book bounds each kind separately, so that
+// filling one with guesses stops nobody else.
 func (t Tickets) CountKey(r *http.Request, kind string) string {
 	return kind + ":" + httpx.AddressKey(t.ClientIP(r))
 }
@@ -67,13 +67,13 @@ func (t Tickets) ClientOf(ctx context.Context, ticket store.Ticket) (*oauth.Clie
 func errGone() error  { return refusal.New(http.StatusGone, "gone", "") }
 func errTaken() error { return refusal.New(http.StatusConflict, "taken", "") }
 
-// IsTicketID reports whether it can be one we made; anything else is not even looked up.
+// IsTicketID reports whether id has the form of a ticket id. Other strings are not looked up.
 func IsTicketID(id string) bool {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(id)
 	return err == nil && len(raw) == 16 && len(id) == 22
 }
 
-// TicketCode is the code that a confirmed ticket comes to: the same at every node.
+// TicketCode is the authorization code of a confirmed ticket. It is the same at every node.
 func TicketCode(keys *secret.Keys, id, subject string) string {
 	return base64.RawURLEncoding.EncodeToString(keys.MAC(useTicketCode, []byte(id), []byte(subject)))
 }

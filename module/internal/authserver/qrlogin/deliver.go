@@ -14,8 +14,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// errUndelivered refuses a confirmation that is worth nothing any more: the code is used up or has
-// expired, or the user who confirmed has signed out since.
+// errUndelivered refuses a confirmation that is no longer valid: the code was used or has expired, or the user who
+// confirmed has signed out since.
 var errUndelivered = refusal.New(http.StatusBadRequest, refusal.AlreadyAnswered, "")
 
 // deliver returns the code of a confirmed ticket, for the browser that began it. A browser that lost the answer gets

@@ -35,10 +35,10 @@ type pollAnswer struct {
 	Code  string `json:"wx_code"`
 }
 
-// maxHanging is how many polls of one address hang at a time: enough for an office behind one address.
+// maxHanging is how many polls of one address may wait at a time: enough for an office behind one address.
 const maxHanging = 50
 
-// pollRetry is when a poll that finds no place is to come again.
+// pollRetry is the Retry-After of a poll that finds no place.
 const pollRetry = 5 * time.Second
 
 // Poll answers the browser that began a ticket as soon as its state is not the one that last says,
@@ -58,7 +58,7 @@ func (e *Endpoint) Poll(w http.ResponseWriter, r *http.Request) {
 	writePoll(w, http.StatusOK, asJSON, answer)
 }
 
-// failPoll is the one place where errors of polls are answered.
+// failPoll is the only place that answers errors of polls.
 func (e *Endpoint) failPoll(w http.ResponseWriter, r *http.Request, asJSON bool, err error) {
 	if r.Context().Err() != nil { // nobody reads the answer
 		return

@@ -107,8 +107,8 @@ func (e *Endpoint) countTicket(r *http.Request, state string) error {
 		fairshare.From(e.Tickets.ClientIP(r)), "tickets", ticketsTogether, 1+len(state)/stateOfOne))
 }
 
-// isShown is false for what the browser loads without showing it. Twenty pictures on the page of
-// another site would otherwise use up what the address of its visitor may begin.
+// isShown is false for requests whose response the browser does not show. Otherwise twenty images on the page of another
+// site would use up the tickets that the visitor's address may begin.
 func isShown(r *http.Request, framed bool) bool {
 	for _, as := range r.Header.Values("Sec-Fetch-Dest") {
 		if as != "document" && !(framed && (as == "iframe" || as == "frame")) {
@@ -118,8 +118,8 @@ func isShown(r *http.Request, framed bool) bool {
 	return true
 }
 
-// showTicket shows the state of a ticket, for browsers without script and for those that come
-// back; once it is confirmed it sends the browser on.
+// showTicket shows the state of a ticket to browsers without JavaScript and to those that return. Once the ticket is
+// confirmed it redirects the browser to the client.
 func (e *Endpoint) showTicket(w http.ResponseWriter, r *http.Request, p query.Params) error {
 	t, err := e.ownTicket(r, p)
 	if err != nil {
