@@ -21,7 +21,7 @@ import (
 
 // kinds are the records that the sizing page speaks of, by the kind under which they are stored.
 var kinds = map[string]string{
-	"user": "user, `users store`", "username": "name of a user, `users store`", "client": "client in the store", "grant": "live grant", "code": "used code",
+	"user": "user, `users store`", "username": "name of a user, `users store`", "client": "client in the store", "origin": "origin of a client in the store", "grant": "live grant", "code": "used code",
 	"session": "session", "consent": "consent", "pair": "live grants of a user at a client", "revocation": "revocation", "ending": "end of all grants of a user",
 }
 
@@ -30,7 +30,7 @@ func (s *node) populate(t *testing.T, n int) {
 	t.Helper()
 	inParallel(2, n, func(i int) { // a node hashes few passwords at a time
 		s.call(t, http.StatusCreated, http.MethodPost, s.Admin+"/gatehouse/clients",
-			fmt.Sprintf(`{"id":"stored-%d","name":"Client Number %[1]d","redirect_uris":["https://c%[1]d.example/cb"],"grants":["authorization_code","refresh_token"],"scopes":["read"]}`, i),
+			fmt.Sprintf(`{"id":"stored-%d","name":"Client Number %[1]d","origins":["https://c%[1]d.example"],"redirect_uris":["https://c%[1]d.example/cb"],"grants":["authorization_code","refresh_token"],"scopes":["read"]}`, i),
 			"Content-Type", "application/json")
 		text := s.call(t, http.StatusCreated, http.MethodPost, s.Admin+"/gatehouse/users",
 			fmt.Sprintf(`{"username":"user%d","name":"User Number %[1]d","email":"user%[1]d@example.com","password":%[2]q}`, i, harness.Password),
@@ -81,6 +81,10 @@ func TestStoredRecords(t *testing.T) {
 			continue
 		}
 		t.Logf("| %s | %d B in Redis, %d B in bolt |", kinds[kind], r.each(), b.each())
+	}
+	// A used code stays as long as its grant, and has little of its own.
+	if code, grant := inBolt["code"].each(), inBolt["grant"].each(); code*3 > grant*2 {
+		t.Errorf("a used code takes %d bytes, its grant %d", code, grant)
 	}
 	l := inRedis["limit"]
 	if l.records < n {
