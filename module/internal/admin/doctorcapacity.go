@@ -10,7 +10,7 @@ import (
 func (g *Config) checkCapacity(_ context.Context, out *adminapi.Findings) {
 	held, most := g.Revocations.Held()
 	addCapacity(out, "revocations in memory", int64(held), int64(most),
-		"look for a program that revokes in a loop, and shorten `access`: a revocation is forgotten when the last access token before it has expired")
+		"look for a program that revokes in a loop, and shorten `access`: a revocation is forgotten when the last access token before it has expired; above the limit, revocations become marks of their client")
 	if s, ok := g.LimiterMemory(); ok {
 		addCapacity(out, "bytes of memory for limits", s.Bytes, s.Size, "raise `size` of `limiter memory`: when it is full, callers share counters")
 	}
