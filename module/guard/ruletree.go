@@ -12,7 +12,7 @@ import (
 // the same however many rules there are. Rules must be added in their order.
 type ruleTree struct {
 	words []word               // literal segments that follow
-	index map[string]*ruleTree // the same by their folded text, where there are many
+	index map[string]*ruleTree // the same by their text, as written and folded, where there are many
 	any   *ruleTree            // behind "*"
 	here  []treeEntry          // patterns that end here, in the order of their rules
 	below []treeEntry          // patterns that match everything below
@@ -63,20 +63,25 @@ func (t *ruleTree) addChild(segment string, child *ruleTree) {
 		return
 	}
 	t.words = append(t.words, word{segment, child})
-	switch {
-	case t.index != nil:
-		t.index[string(appendFolded(nil, segment))] = child
-	case len(t.words) > manyWords:
-		t.index = make(map[string]*ruleTree)
-		for _, w := range t.words {
-			t.index[string(appendFolded(nil, w.text))] = w.tree
+	unindexed := t.words[len(t.words)-1:]
+	if t.index == nil {
+		if len(t.words) <= manyWords {
+			return
 		}
+		t.index, unindexed = make(map[string]*ruleTree), t.words
+	}
+	for _, w := range unindexed {
+		t.index[w.text] = w.tree
+		t.index[string(appendFolded(nil, w.text))] = w.tree
 	}
 }
 
 // word returns the tree behind a literal segment in any case, nil if there is none.
 func (t *ruleTree) word(segment string) *ruleTree {
 	if t.index != nil {
+		if next := t.index[segment]; next != nil {
+			return next
+		}
 		var folded [128]byte
 		return t.index[string(appendFolded(folded[:0], segment))]
 	}
