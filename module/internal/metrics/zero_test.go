@@ -78,7 +78,7 @@ func TestWrittenOutcomesBeginAtZero(t *testing.T) {
 		"TokenRequest": tokenRequests, "SignIn": signIns, "Revocation": revocations, "Introspection": introspected, "DeprecatedGrant": deprecated,
 		"Untranslated": untranslated, "JobFile": jobFiles, "UpstreamError": normalised, "Ticket": tickets, "StoreOperation": storeOps,
 	}
-	seen := 0
+	found := map[string]int{} // by the package that has them
 	everyFile(t, "..", func(path string, file *ast.File) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
@@ -88,36 +88,37 @@ func TestWrittenOutcomesBeginAtZero(t *testing.T) {
 			if f, ok := call.Fun.(*ast.SelectorExpr); ok && counters[f.Sel.Name] != nil {
 				for i, arg := range call.Args {
 					if v, ok := text(arg); ok {
-						seen++
 						if !begun(counters[f.Sel.Name], i)[v] {
 							t.Errorf("%s: %s counts %q, which does not begin at zero", path, f.Sel.Name, v)
 						}
 					}
 				}
 			}
-			// The operations of the store, in lazystore.go.
-			if f, ok := call.Fun.(*ast.Ident); ok && f.Name == "do" && filepath.Base(path) == "lazystore.go" {
-				seen++
+			// The operations of the store.
+			if f, ok := call.Fun.(*ast.Ident); ok && f.Name == "countOperation" {
+				found["operations"]++
 				if v, ok := text(call.Args[2]); !ok || !begun(storeOps, 0)[v] {
 					t.Errorf("%s: the operation %s does not begin at zero", path, v)
 				}
 			}
 			return true
 		})
-		switch filepath.Base(path) {
-		case "lazystore.go":
-			seen += compare(t, path, assigned(file, "result"), begun(storeOps, 1))
-		case "introspect.go":
-			seen += compare(t, path, assigned(file, "outcome"), begun(introspected, 0))
-		case "revoke.go":
-			seen += compare(t, path, returned(file, "outcome"), begun(revocations, 0))
-		}
-		if filepath.Base(path) == "fault.go" && strings.Contains(path, "variantb") {
-			seen += variantB(t, file)
+		in := filepath.Base(filepath.Dir(path))
+		switch in {
+		case "lazy":
+			found[in] += compare(t, path, assigned(file, "result"), begun(storeOps, 1))
+		case "introspection":
+			found[in] += compare(t, path, assigned(file, "outcome"), begun(introspected, 0))
+		case "revocation":
+			found[in] += compare(t, path, returned(file, "outcome"), begun(revocations, 0))
+		case "variantb":
+			found[in] += variantB(t, file)
 		}
 	})
-	if seen < 20 {
-		t.Errorf("only %d values were found, so this test looks in the wrong place", seen)
+	for in, least := range map[string]int{"operations": 5, "lazy": 4, "introspection": 3, "revocation": 3, "variantb": 30} {
+		if found[in] < least {
+			t.Errorf("%s: only %d values were found, so this test looks in the wrong place", in, found[in])
+		}
 	}
 }
 
@@ -188,24 +189,23 @@ func constants(file *ast.File) map[string]string {
 	return named
 }
 
-// variantB checks the table of Variant B's faults. Some are answers of its userinfo
-// endpoint, and others come before a request is one for tokens.
+// variantB checks Variant B's faults. Some are answers of its userinfo endpoint, and others come before a request is
+// one for tokens.
 func variantB(t *testing.T, file *ast.File) (seen int) {
 	t.Helper()
 	names := constants(file)
 	begun := begun(tokenRequests, 1, "variantb_authorization_code")
 	others := []string{"invalid_token", "forbidden", "insufficient_scope", "not_found", "invalid_request"}
 	ast.Inspect(file, func(n ast.Node) bool {
-		entry, ok := n.(*ast.KeyValueExpr)
+		call, ok := n.(*ast.CallExpr)
 		if !ok {
 			return true
 		}
-		fault, ok := entry.Value.(*ast.CompositeLit)
-		if !ok || len(fault.Elts) < 2 {
+		if f, ok := call.Fun.(*ast.Ident); !ok || f.Name != "newFault" {
 			return true
 		}
-		code, ok := text(fault.Elts[1])
-		if name, is := fault.Elts[1].(*ast.Ident); is {
+		code, ok := text(call.Args[1])
+		if name, is := call.Args[1].(*ast.Ident); is {
 			code, ok = names[name.Name], true
 		}
 		seen++
