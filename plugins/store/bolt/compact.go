@@ -78,15 +78,20 @@ func (b *Backend) compactIfWasteful() {
 		zap.Int64("bytes_before", before), zap.Int64("bytes_after", after), zap.Duration("took", time.Since(begun)))
 }
 
-// isWasteful reports whether the file is to be compacted by itself.
+// isWasteful reports whether the file is to be compacted by itself. It does not open one that is closed after a fault.
 func (h *handle) isWasteful() (wasteful bool, err error) {
-	err = h.withDB(func(db *bbolt.DB) error {
-		size, err := sizeOf(db)
-		stats := db.Stats()
-		live := size - int64(stats.FreePageN+stats.PendingPageN)*int64(db.Info().PageSize)
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if h.db == nil {
+		return false, nil
+	}
+	err = recoverPanic(func() error {
+		size, err := sizeOf(h.db)
+		stats := h.db.Stats()
+		live := size - int64(stats.FreePageN+stats.PendingPageN)*int64(h.db.Info().PageSize)
 		wasteful = size >= minCompact && live <= min(size/2, maxLive)
 		return err
-	}, neverBroken)
+	})
 	return wasteful, err
 }
 
