@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"time"
 )
 
@@ -28,6 +29,27 @@ type conn struct {
 
 	readTimeout time.Duration // for each read; 0 means none
 	reused      bool
+
+	mu       sync.Mutex
+	answered bool // the head of the final answer is there
+}
+
+// limitHead bounds how long the head of the answer may take from now on, if it is not there yet.
+func (c *conn) limitHead(d time.Duration) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if d <= 0 || c.answered {
+		return nil
+	}
+	return c.SetReadDeadline(time.Now().Add(d))
+}
+
+// endHead says whether the head of the answer is there, and ends its limit.
+func (c *conn) endHead(answered bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.answered = answered
+	return c.SetReadDeadline(time.Time{})
 }
 
 // kill ends what waits for the connection, for good.

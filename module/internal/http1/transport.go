@@ -139,8 +139,8 @@ func (x *exchange) run(inform func(int, http.Header)) (*Response, error) {
 			return nil, err
 		}
 	}
-	if x.t.HeaderTimeout > 0 {
-		if err := x.c.SetReadDeadline(time.Now().Add(x.t.HeaderTimeout)); err != nil {
+	if x.upload == nil { // else when the body has been sent
+		if err := x.c.limitHead(x.t.HeaderTimeout); err != nil {
 			return nil, err
 		}
 	}
@@ -157,9 +157,13 @@ func (x *exchange) run(inform func(int, http.Header)) (*Response, error) {
 		case h.status >= 200:
 			return x.answer()
 		case h.status == http.StatusContinue:
-			if x.q.Body != nil && x.upload == nil {
-				x.startUpload()
+			if x.q.Body == nil || x.upload != nil {
+				continue
 			}
+			if err := x.c.endHead(false); err != nil { // the limit begins anew after the body
+				return nil, err
+			}
+			x.startUpload()
 		default:
 			fields := make(http.Header)
 			h.copyFields(fields)
@@ -192,10 +196,12 @@ func (x *exchange) awaitContinue() error {
 func (x *exchange) startUpload() {
 	u := &upload{done: make(chan struct{})}
 	x.upload = u
-	c, q := x.c, x.q
+	c, q, limit := x.c, x.q, x.t.HeaderTimeout
 	go func() {
 		defer close(u.done)
-		u.err = q.writeBody(c.out)
+		if u.err = q.writeBody(c.out); u.err == nil {
+			u.err = c.limitHead(limit)
+		}
 		var unread *BodyError
 		if errors.As(u.err, &unread) {
 			c.kill() // the server waits for the rest
@@ -210,8 +216,8 @@ func (x *exchange) answer() (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x.t.HeaderTimeout > 0 && x.t.ReadTimeout == 0 {
-		if err := x.c.SetReadDeadline(time.Time{}); err != nil {
+	if x.t.HeaderTimeout > 0 {
+		if err := x.c.endHead(true); err != nil {
 			return nil, err
 		}
 	}
@@ -310,8 +316,9 @@ func (x *exchange) end(whole bool) {
 		whole = false // it is being closed
 	}
 	if whole {
-		if x.t.ReadTimeout > 0 || x.t.WriteTimeout > 0 {
+		if x.t.ReadTimeout > 0 || x.t.WriteTimeout > 0 || x.t.HeaderTimeout > 0 {
 			_ = x.c.SetDeadline(time.Time{})
+			x.c.answered = false
 		}
 		x.t.pool.put(x.c, x.t.MaxIdle, x.t.IdleTimeout)
 		return

@@ -388,6 +388,34 @@ func TestCancellationEndsEverything(t *testing.T) {
 	}
 }
 
+func TestTheTimeForTheHeadBeginsAfterTheBody(t *testing.T) {
+	tr := serve(t, answers("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+	tr.HeaderTimeout = 100 * time.Millisecond
+	for range 3 { // on one connection
+		reader, writer := io.Pipe()
+		go func() {
+			for range 4 {
+				time.Sleep(50 * time.Millisecond)
+				_, _ = io.WriteString(writer, "hi")
+			}
+			_ = writer.Close()
+		}()
+		q := get()
+		q.Method, q.Body, q.Length = "PUT", reader, -1
+		if got, err := fetch(t, tr, q); err != nil || !strings.HasPrefix(got, "200") {
+			t.Fatal(got, err)
+		}
+	}
+	silent := serve(t, func(_ int, _ net.Conn, in *bufio.Reader) { _, _ = io.Copy(io.Discard, in) })
+	silent.HeaderTimeout = 100 * time.Millisecond
+	q := get()
+	q.Method, q.Body, q.Length = "PUT", strings.NewReader("hi"), 2
+	var timeout net.Error
+	if _, err := fetch(t, silent, q); !errors.As(err, &timeout) || !timeout.Timeout() {
+		t.Error(err)
+	}
+}
+
 func TestTimeouts(t *testing.T) {
 	for name, first := range map[string]string{"header": "", "body": "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhi"} {
 		t.Run(name, func(t *testing.T) {
