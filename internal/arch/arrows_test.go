@@ -41,7 +41,7 @@ var allowed = map[string][]string{
 	"module/internal/audittrail":            {"module/internal/audit", "module/internal/handler", "module/internal/metrics"},
 	"module/internal/servers":               {"module/internal/admin", "module/internal/routes"},
 	"module/internal/routes":                nil,
-	"module/gateway/restapi":                {"module/internal/audit", "module/gateway", "module/gateway/apilimit", "module/guard", "module/internal/handler", "module/internal/metrics", "module/rest/...", "module/internal/rest/...", "module/store", "module/internal/token"},
+	"module/gateway/restapi":                {"module/internal/http1", "module/internal/audit", "module/gateway", "module/gateway/apilimit", "module/guard", "module/internal/handler", "module/internal/metrics", "module/rest/...", "module/internal/rest/...", "module/store", "module/internal/token"},
 	"module/internal/rest/...":              {"module/rest/charset", "module/rest/envelope", "module/internal/rest/splice"},
 	"module/rest/...":                       {"module/rest/charset", "module/rest/envelope", "module/internal/rest/splice"},
 	"module/rest/charset":                   nil,

@@ -22,6 +22,8 @@ func TestTheDoctorFindsWhatNoRequestReaches(t *testing.T) {
 		"S05 not beside the issuer":      {strings.Replace(site, "\toauth_server\n", "\toauth_server\n\treverse_proxy $UPSTREAM\n", 1), "ok", "reach", "every handler"},
 		"S11 no API behind a guard":      {api("\tapi_errors\n\toauth_guard\n"), "warn", "reach", "no handler behind oauth_guard answers: Caddy gives an empty 200"},
 		"S11 no API behind api_rest":     {api("\toauth_guard\n\tapi_rest {\n\t\tresource articles\n\t}\n"), "warn", "reach", "no handler behind api_rest answers: every request is 502"},
+		"S11 api_rest and api_proxy":     {api("\toauth_guard\n\tapi_rest {\n\t\tresource articles\n\t}\n\tapi_proxy $UPSTREAM\n"), "ok", "reach", "every handler"},
+		"S05 an API behind api_proxy":    {api("\troute {\n\tapi_proxy $UPSTREAM\n\toauth_guard\n\t}\n"), "warn", "reach", "oauth_guard behind api_proxy"},
 		"S11 api_rest in front of one":   {api("\toauth_guard\n\tapi_rest {\n\t\tresource articles\n\t}\n\treverse_proxy $UPSTREAM\n"), "ok", "reach", "every handler"},
 		"S11 api_rest with its own":      {api("\toauth_guard\n\tapi_rest {\n\t\tto $UPSTREAM\n\t\tresource articles\n\t}\n"), "ok", "reach", "every handler"},
 		"S11 a guard that is only asked": {api("\toauth_guard\n\trespond 204\n"), "ok", "reach", "every handler"},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
+	"github.com/gatehouse/gatehouse/module/internal/http1"
 	"github.com/gatehouse/gatehouse/module/internal/rest/idempotent"
 	"github.com/gatehouse/gatehouse/module/internal/rest/signin"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -44,6 +45,7 @@ func (h *REST) provisionIdempotency(ctx caddy.Context) error {
 // itself, or there was no route or no connection to the API.
 func undone(err error) bool {
 	var dial reverseproxy.DialError
+	var unreached *http1.DialError
 	status := statusOf(err)
 	switch {
 	case signin.IsNotSent(err):
@@ -51,5 +53,5 @@ func undone(err error) bool {
 	case errors.Is(err, job.ErrUnknown), status == idempotent.GivenUp:
 		return false
 	}
-	return status < 500 || status == http.StatusServiceUnavailable || errors.As(err, &dial) || errors.Is(err, errNoRoute) || errors.Is(err, errNoAnswer)
+	return status < 500 || status == http.StatusServiceUnavailable || errors.As(err, &dial) || errors.As(err, &unreached) || errors.Is(err, errNoRoute) || errors.Is(err, errNoAnswer)
 }

@@ -3,8 +3,12 @@ package restapi
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"testing"
 
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
+
+	"github.com/gatehouse/gatehouse/module/internal/http1"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
 )
@@ -24,6 +28,14 @@ func TestARequestThatWasGivenUpIsNotUndone(t *testing.T) {
 	for status, want := range map[int]bool{499: false, 404: true, 503: true, 502: false} {
 		if got := undone(envelope.Fail(status, "", "", errors.New("gone"))); got != want {
 			t.Errorf("%d: %v", status, got)
+		}
+	}
+}
+
+func TestARequestThatReachedNoServerIsUndone(t *testing.T) {
+	for _, err := range []error{reverseproxy.DialError{}, &http1.DialError{Err: errors.New("refused")}} {
+		if !undone(envelope.Fail(http.StatusBadGateway, "", "", err)) {
+			t.Errorf("%T counts as sent", err)
 		}
 	}
 }

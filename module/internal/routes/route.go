@@ -61,7 +61,7 @@ func ReadHandler(raw json.RawMessage) (h Handler, ok bool) {
 // Answers reports whether the handler ends the chain.
 func (h Handler) Answers() bool {
 	switch h.Handler {
-	case "reverse_proxy", "static_response", "error", "acme_server", "metrics":
+	case "reverse_proxy", "api_proxy", "static_response", "error", "acme_server", "metrics":
 		return true
 	case "file_server":
 		return !h.PassThru

@@ -26,7 +26,7 @@ func (p configuration) reachability() (out adminapi.Findings) {
 			if name == "api_rest" {
 				empty = "every request is 502"
 			}
-			out.Warn("reach", "write `reverse_proxy` with the address of the API, or `to` in api_rest; `respond 204` where a proxy asks this guard only whether a request may pass",
+			out.Warn("reach", "write `reverse_proxy` or `api_proxy` with the address of the API, or `to` in api_rest; `respond 204` where a proxy asks this guard only whether a request may pass",
 				"%s: no handler behind %s answers: %s", where, name, empty)
 		}
 		for _, l := range found.Unguarded {
