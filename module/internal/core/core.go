@@ -137,17 +137,7 @@ func (c *Core) Warm(ctx context.Context) error {
 	if _, err := c.Store.Open(ctx); err != nil {
 		return err
 	}
-	// When a whole machine starts, the store may be reached and still answer late.
-	var err error
-	for range warmTries {
-		if _, err = c.Keys(ctx); err == nil {
-			_, err = c.Ring.List(ctx) // how long revocations are kept depends on what the keys have signed
-		}
-		if err == nil || ctx.Err() != nil {
-			break
-		}
-	}
-	if err != nil {
+	if err := c.readSecrets(ctx); err != nil {
 		return err
 	}
 	c.follow()
@@ -157,8 +147,25 @@ func (c *Core) Warm(ctx context.Context) error {
 // loadPatience is how long a start waits for the next revocations of the first load, which may be many.
 const loadPatience = 10 * time.Second
 
-// warmTries is how often a start reads the secrets before it gives up.
-const warmTries = 3
+// secretsPatience is how long a start keeps trying to read the secrets: when a whole machine starts, the
+// store may be reached and still answer late. It pauses for secretsPause between tries.
+const (
+	secretsPatience = 5 * time.Second
+	secretsPause    = 50 * time.Millisecond
+)
+
+// readSecrets reads the secrets and the signing keys, or makes the first ones.
+func (c *Core) readSecrets(ctx context.Context) error {
+	for began := time.Now(); ; time.Sleep(secretsPause) {
+		_, err := c.Keys(ctx)
+		if err == nil {
+			_, err = c.Ring.List(ctx) // how long revocations are kept depends on what the keys have signed
+		}
+		if err == nil || ctx.Err() != nil || time.Since(began) >= secretsPatience {
+			return err
+		}
+	}
+}
 
 // firstLoad is how long a request waits for the revocations to be loaded: just after the start, a
 // late response is better than an error.
