@@ -238,6 +238,10 @@ func (s *site) check(w *world, b store.Backend, counter store.Key, faults bool) 
 		}
 	}
 	r, err := b.Get(w.Context(), counter)
+	for end := time.Now().Add(settled); err != nil && time.Now().Before(end); { // the first may meet a connection that was broken
+		time.Sleep(followed)
+		r, err = b.Get(w.Context(), counter)
+	}
 	if err != nil {
 		w.Fatal(err)
 	}
