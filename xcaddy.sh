@@ -18,6 +18,8 @@ Usage: ./xcaddy.sh [command]
                 the packages that differ from the main branch, or of those named
                 (./module/guard), and of all packages that import them; lists the
                 suites that only test runs
+  bench [-h]    measure what a request costs, beside bare Caddy and other gateways;
+                deploy/bench/README.md explains options and figures
   test          install what the tests need (on Debian and Ubuntu) and run them all
   soak [NAME]   run all long experiments, or the one named: kill, reload, race,
                 limiter, keys, guess, timing, anonymous, slowbody, overload, polls,
@@ -209,6 +211,7 @@ case ${1:-} in
 run) shift; run "$@" ;;
 check) shift; exec .ci/check "$@" ;;
 test) shift; run_tests "$@" ;;
+bench) shift; caddy "$PWD/caddy" && exec go run ./deploy/bench "$@" ;;
 soak) shift; exec .ci/soak "$@" ;;
 -h | --help | help) usage ;;
 *)

@@ -1,145 +1,87 @@
 package soak
 
 import (
-	"fmt"
-	"math"
-	"slices"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
-	"github.com/gatehouse/gatehouse/internal/testkit/redistest"
 )
 
-const bareCaddyfile = `{
-	admin $ADMIN
-	persist_config off
-	default_bind 127.0.0.1
-	log {
-		level ERROR
+// The benchmark in a short form, with every kind of request. The ratios that are accepted are
+// about twice what is measured: a busy machine must not fail, a handler that doubles its cost
+// must.
+func TestTheBenchmarkMeasuresAndNothingCostsTwiceAsMuch(t *testing.T) {
+	most := map[string]float64{
+		"errors, guard, 2 limits, api_proxy": 1.3, "refused: 429, limits in Redis": 0, "errors, guard, 2 limits, api_rest: translated": 0,
+		"errors, guard, 2 limits, api_proxy, HTTP/2": 0, "errors, guard, 2 limits, api_proxy, half load": 0, "/token": 3.5, "1,000 rules": 2,
 	}
-}
-http://$ID {
-	respond 204
-}
-http://$API {
-	reverse_proxy $UPSTREAM {
-		transport http {
-			keepalive 1s
-			keepalive_idle_conns_per_host 1000
-		}
+	out := t.TempDir()
+	cmd := exec.Command(harness.Command(t, "github.com/gatehouse/gatehouse/deploy/bench"), "-caddy", harness.Program(t), "-out", out, "-port", strconv.Itoa(consecutivePorts(t, 40)),
+		"-rotations", "3", "-slice", "250ms", "-only", `2 limits, api_proxy|refused: 429|translated|^/token$|1,000 rules`)
+	var progress strings.Builder
+	cmd.Stderr = &progress
+	table, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, progress.String())
 	}
-}
-`
-
-// slice is what was measured of one process for a short time.
-type slice struct {
-	cpu      float64 // microseconds a request, user and system
-	rate     float64 // requests a second
-	p50, p99 time.Duration
-}
-
-// beside is one process of a comparison, and what was measured of it.
-type beside struct {
-	name    string
-	site    *site
-	process *harness.Process
-	access  string  // the token that its requests bear
-	most    float64 // times the CPU of the first one that are accepted
-	slices  []slice
-}
-
-// The cost of guard, limit and error translation beside a bare reverse proxy, of the same
-// binary with the same upstream, with counts in the process and in a Redis, and for some
-// numbers of requests at once. Slices alternate, so that all see the same machine; the
-// medians are compared. Who is alone pays a round trip to Redis beside the two that a bare
-// request makes; who is not shares it.
-func TestWhatAGuardedRequestCostsBesideBareCaddy(t *testing.T) {
-	upstream := startUpstream(t)
-	bare := &site{Gateway: harness.Prepare(t), upstream: upstream, plain: newClient(t, nil)}
-	subjects := []*beside{{name: "bare reverse_proxy", site: bare, process: bare.Run(t, bare.replaceUpstream(bareCaddyfile))}}
-	for _, u := range []beside{
-		{name: "guard, limit, errors", most: 1.5},
-		{name: "the same, Redis limits", most: 2},
-	} {
-		u.site = &site{Gateway: harness.Prepare(t), upstream: upstream, plain: newClient(t, nil)}
-		u.site.WriteFile(t, "users.json", users)
-		caddyfile := strings.NewReplacer("\theader X-Version \"1\"\n", "", "keepalive 1s", "keepalive 1s\n\t\t\tkeepalive_idle_conns_per_host 1000").
-			Replace(u.site.config("$LIMIT", "client 1000000000 1h\n\t\tuser 1000000000 1m"))
-		if len(subjects) == 2 {
-			caddyfile = strings.Replace(caddyfile, "\tgatehouse {\n", "\tgatehouse {\n\t\tlimiter redis "+redistest.Start(t).URL()+"\n", 1)
-		}
-		u.process = u.site.Run(t, caddyfile)
-		u.access = u.site.grant(t, u.site.signIn(t)).access
-		subjects = append(subjects, &u)
+	t.Log("\n" + string(table))
+	raw, err := os.ReadFile(filepath.Join(out, "results.json"))
+	if err != nil {
+		t.Fatal(err)
 	}
-
-	crowds := []int{connections}
-	if inSoak() {
-		crowds = append(crowds, 1, 64, 1000)
-	}
-	for _, n := range crowds {
-		compare(t, subjects, n)
-	}
-}
-
-// compare measures all in turns, the first one being the measure of the others.
-func compare(t *testing.T, subjects []*beside, connections int) {
-	t.Helper()
-	rounds := times(4, 20)
-	const length = 500 * time.Millisecond
-	for _, u := range subjects {
-		u.slices = nil
-	}
-	for n := range rounds + 1 {
-		for i := range subjects {
-			u := subjects[(i+n)%len(subjects)] // none is always the first
-			address := strings.TrimPrefix(u.site.API, "http://")
-			got := measure(t, u.process.PID(), address, rawRequest("GET", "/read/1", address, "", "Authorization: Bearer "+u.access), connections, length)
-			if n > 0 { // the first warms up
-				u.slices = append(u.slices, got)
+	var results struct {
+		Groups []struct {
+			Rows []struct {
+				Name     string
+				CPU      float64 `json:"cpu_us"`
+				Rate     float64 `json:"requests_per_second"`
+				P99      float64 `json:"p99_us"`
+				Resident float64 `json:"rss_mib"`
+				Ratio    float64
+				Low      float64 `json:"ratio_low"`
+				High     float64 `json:"ratio_high"`
 			}
 		}
 	}
-	var table strings.Builder
-	fmt.Fprintf(&table, "%d slices of %v, %d at once, medians; the ratio is that of neighbouring slices\n%-22s %12s %10s %10s %10s %7s\n",
-		rounds, length, connections, "", "CPU/request", "requests/s", "p50", "p99", "ratio")
-	for _, u := range subjects {
-		// Of neighbours in time, since what else the machine does comes and goes.
-		var ratios []float64
-		for n := range rounds {
-			ratios = append(ratios, u.slices[n].cpu/subjects[0].slices[n].cpu)
+	if err := json.Unmarshal(raw, &results); err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range results.Groups {
+		for i, row := range g.Rows {
+			if row.CPU <= 0 || row.Rate <= 0 || row.P99 <= 0 || row.Resident <= 0 || i > 0 && (row.Ratio <= 0 || row.Low > row.Ratio || row.High < row.Ratio) {
+				t.Errorf("%+v", row)
+			}
+			bound, expected := most[row.Name]
+			delete(most, row.Name)
+			if i > 0 && !expected {
+				t.Errorf("%s was not asked for", row.Name)
+			}
+			if bound > 0 && row.Ratio > bound {
+				t.Errorf("%s costs %.2f times its base, at most %.2f are accepted", row.Name, row.Ratio, bound)
+			}
 		}
-		ratio := median(ratios)
-		fmt.Fprintf(&table, "%-22s %9.1f us %10.0f %10v %10v %7.3f\n", u.name, medianOf(u.slices, func(s slice) float64 { return s.cpu }),
-			medianOf(u.slices, func(s slice) float64 { return s.rate }),
-			time.Duration(medianOf(u.slices, func(s slice) float64 { return float64(s.p50) })).Round(time.Microsecond),
-			time.Duration(medianOf(u.slices, func(s slice) float64 { return float64(s.p99) })).Round(time.Microsecond), ratio)
-		if u != subjects[0] && (math.IsNaN(ratio) || ratio > u.most) {
-			t.Errorf("%s, %d at once: a request takes %.2f times the CPU of a bare one, at most %.2f are accepted", u.name, connections, ratio, u.most)
+	}
+	if len(most) > 0 {
+		t.Error("not measured:", most)
+	}
+	if svg, err := os.ReadFile(filepath.Join(out, "chart.svg")); err != nil || !strings.Contains(string(svg), "1,000 rules") {
+		t.Errorf("the chart: %s, %v", svg, err)
+	}
+}
+
+// consecutivePorts returns the first of n free ports.
+func consecutivePorts(t *testing.T, n int) int {
+	t.Helper()
+	for range 3 { // where those of this process begin again, they are not consecutive
+		if ports := harness.FreePorts(t, n); ports[n-1] == ports[0]+n-1 {
+			return ports[0]
 		}
 	}
-	t.Log("\n" + table.String())
-}
-
-func (s *site) replaceUpstream(caddyfile string) string {
-	return strings.ReplaceAll(caddyfile, "$UPSTREAM", s.upstream)
-}
-
-// medianOf is the median of a field.
-func medianOf[T any](all []T, field func(T) float64) float64 {
-	var values []float64
-	for _, s := range all {
-		values = append(values, field(s))
-	}
-	return median(values)
-}
-
-func median(values []float64) float64 {
-	values = slices.Sorted(slices.Values(values))
-	if n := len(values); n > 0 {
-		return (values[n/2] + values[(n-1)/2]) / 2
-	}
-	return math.NaN()
+	t.Fatalf("no %d free ports in a row", n)
+	return 0
 }

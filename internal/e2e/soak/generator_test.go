@@ -9,10 +9,8 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -20,36 +18,6 @@ import (
 // connections are kept alive by the generator, each with one request at a time, where a test
 // has no number of its own.
 const connections = 16
-
-// measure sends requests for a while, over so many connections. The generator is as lean as can be: it shares the
-// machine with what it measures.
-func measure(t *testing.T, pid int, address string, request []byte, connections int, length time.Duration) slice {
-	t.Helper()
-	latencies, errs := make([][]time.Duration, connections), make([]error, connections)
-	before := cpuTime(t, pid)
-	begun := time.Now()
-	var wg sync.WaitGroup
-	for i := range connections {
-		wg.Go(func() {
-			latencies[i], errs[i] = hammer(strings.Replace(address, "localhost", "127.0.0.1", 1), request, length)
-		})
-	}
-	wg.Wait()
-	took := time.Since(begun)
-	used := cpuTime(t, pid) - before
-	for _, err := range errs {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	all := slices.Concat(latencies...)
-	slices.Sort(all)
-	n := len(all)
-	return slice{
-		cpu: float64(used.Microseconds()) / float64(n), rate: float64(n) / took.Seconds(),
-		p50: all[n/2], p99: all[n*99/100],
-	}
-}
 
 // rawRequest is a request as bytes; lines are further header lines.
 func rawRequest(method, path, address, body string, lines ...string) []byte {
@@ -64,39 +32,16 @@ func rawRequest(method, path, address, body string, lines ...string) []byte {
 	return []byte(b.String() + "\r\n" + body)
 }
 
-// hammer repeats a request over one connection and returns how long each took.
-func hammer(address string, request []byte, length time.Duration) ([]time.Duration, error) {
-	var took []time.Duration
-	begun := time.Now()
-	return took, exchange(address, request, func(last time.Duration) bool {
-		if last > 0 {
-			took = append(took, last)
-		}
-		return time.Since(begun) < length
-	})
-}
-
 // repeat sends a request so many times over one connection.
 func repeat(address string, request []byte, times int) error {
-	n := 0
-	return exchange(address, request, func(time.Duration) bool {
-		n++
-		return n <= times
-	})
-}
-
-// exchange sends a request over one connection as long as more, which is told how long
-// the last answer took, 0 at first, says so.
-func exchange(address string, request []byte, more func(last time.Duration) bool) error {
 	c, err := net.Dial("tcp", address)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = c.Close() }()
 	r := bufio.NewReaderSize(c, 4096)
-	for took := time.Duration(0); more(took); {
-		at := time.Now()
-		if err := c.SetDeadline(at.Add(30 * time.Second)); err != nil {
+	for range times {
+		if err := c.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
 			return err
 		}
 		if _, err := c.Write(request); err != nil {
@@ -105,7 +50,6 @@ func exchange(address string, request []byte, more func(last time.Duration) bool
 		if err := readOK(r); err != nil {
 			return err
 		}
-		took = max(1, time.Since(at))
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package soak
 import (
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -110,64 +109,6 @@ func TestATranslatedListStreamsInLittleMemory(t *testing.T) {
 		if most-idle > growth {
 			t.Errorf("%s: %d MiB more than when idle, at most %d are accepted", name, (most-idle)>>20, growth>>20)
 		}
-	}
-	t.Log("\n" + table.String())
-}
-
-// The cost of a list of 100 elements that is translated, and of a route that is not, beside
-// a bare reverse proxy of the same binary with the same upstream. Slices alternate, so that
-// all see the same machine.
-func TestWhatATranslatedListAndAnUntouchedRouteCost(t *testing.T) {
-	upstream := startUpstream(t)
-	own, process := restSite(t, upstream, 1)
-	bare := &site{Gateway: harness.Prepare(t), upstream: upstream, plain: newClient(t, nil)}
-	bareProcess := bare.Run(t, bare.replaceUpstream(bareCaddyfile))
-	type subject struct {
-		name, path string
-		site       *site
-		process    *harness.Process
-		beside     int     // the subject that it is compared with
-		most       float64 // times its CPU
-		slices     []slice
-	}
-	subjects := []*subject{
-		{name: "100 elements, bare", path: "/list?elements=100", site: bare, process: bareProcess},
-		{name: "100 elements, translated", path: "/things?limit=100", site: own, process: process, beside: 0, most: 4},
-		{name: "a document, bare", path: "/read/1", site: bare, process: bareProcess},
-		{name: "a document, untouched", path: "/read/1", site: own, process: process, beside: 2, most: 1.5},
-	}
-	rounds := times(4, 20)
-	const length = 500 * time.Millisecond
-	for n := range rounds + 1 {
-		for i := range subjects {
-			u := subjects[(i+n)%len(subjects)]
-			address := strings.TrimPrefix(u.site.API, "http://")
-			got := measure(t, u.process.PID(), address, rawRequest("GET", u.path, address, ""), connections, length)
-			if n > 0 { // the first warms up
-				u.slices = append(u.slices, got)
-			}
-		}
-	}
-	var table strings.Builder
-	fmt.Fprintf(&table, "%d slices of %v, %d at once, medians; the ratio is that of neighbouring slices\n", rounds, length, connections)
-	for i, u := range subjects {
-		base := subjects[u.beside]
-		var ratios []float64
-		for n := range rounds {
-			ratios = append(ratios, u.slices[n].cpu/base.slices[n].cpu)
-		}
-		ratio := median(ratios)
-		fmt.Fprintf(&table, "%-26s %9.1f us of CPU %8.0f requests/s  p50 %8v  p99 %8v", u.name, medianOf(u.slices, func(s slice) float64 { return s.cpu }),
-			medianOf(u.slices, func(s slice) float64 { return s.rate }),
-			time.Duration(medianOf(u.slices, func(s slice) float64 { return float64(s.p50) })).Round(time.Microsecond),
-			time.Duration(medianOf(u.slices, func(s slice) float64 { return float64(s.p99) })).Round(time.Microsecond))
-		if i%2 == 1 {
-			fmt.Fprintf(&table, "  %.2f times the CPU", ratio)
-			if math.IsNaN(ratio) || ratio > u.most {
-				t.Errorf("%s takes %.2f times the CPU of bare Caddy, at most %.2f are accepted", u.name, ratio, u.most)
-			}
-		}
-		table.WriteString("\n")
 	}
 	t.Log("\n" + table.String())
 }

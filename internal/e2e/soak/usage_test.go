@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -24,16 +23,6 @@ func cpuTime(t *testing.T, pid int) time.Duration {
 		t.Fatal(err)
 	}
 	return time.Duration(user+system) * 10 * time.Millisecond
-}
-
-// ownCPU is what this process has used.
-func ownCPU(t *testing.T) time.Duration {
-	t.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // residentMemory is the VmRSS of a process, in bytes.

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/gatehouse/gatehouse/deploy/bench/internal/ratio"
+)
+
+// boundReport says whether a bound was met.
+type boundReport struct {
+	Name     string  `json:"name"`
+	Unit     string  `json:"unit"`
+	Measured float64 `json:"measured"`
+	Bound    float64 `json:"bound"`
+	Aim      float64 `json:"aim,omitempty"`
+	Met      bool    `json:"met"`
+}
+
+func (r boundReport) String() string {
+	verdict := "met"
+	if !r.Met {
+		verdict = "MISSED"
+	}
+	aim := ""
+	if r.Aim > 0 {
+		aim = fmt.Sprintf(", aim %.2f", r.Aim)
+	}
+	return fmt.Sprintf("%-62s %8.2f %-8s bound %.2f%s: %s", r.Name, r.Measured, r.Unit, r.Bound, aim, verdict)
+}
+
+const (
+	// mostMemory is how much more memory than bare Caddy 100,000 verified tokens may take, in MiB.
+	mostMemory = 256
+	// mostForCold is the most CPU time, in microseconds, that a token costs which has not been
+	// seen before, beyond one verification.
+	mostForCold = 10
+)
+
+// bounds compares what was measured with what is expected.
+func (b *bench) bounds(groups []*group) (all []boundReport, err error) {
+	var bare *row
+	for _, g := range groups {
+		if g.base.gateway.name == "bare" && bare == nil {
+			bare = g.base
+		}
+		for i, r := range g.rows {
+			if r.bound > 0 {
+				measured := ratio.Summarize(g.ratios(i)).Mean
+				all = append(all, boundReport{r.name, "x base", measured, r.bound, r.aim, measured <= r.bound})
+			}
+			switch r.name {
+			case manyTokens:
+				if bare != nil {
+					more := reportRow(r).Resident - reportRow(bare).Resident
+					all = append(all, boundReport{"memory with " + r.name + ", beyond bare Caddy", "MiB", more, mostMemory, 0, more <= mostMemory})
+				}
+			case coldTokens:
+				more, err := b.coldCost(g.pairs(i))
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, boundReport{"a cold token, beyond a known one and an ES256 verification", "us", more, mostForCold, 0, more <= mostForCold})
+			}
+		}
+	}
+	return all, nil
+}
+
+// coldCost is what a token costs that was not seen before, beyond a known one and one
+// verification of its signature.
+func (b *bench) coldCost(pairs []ratio.Pair) (float64, error) {
+	var more, verifications []float64
+	for _, p := range pairs {
+		one, err := b.signer.verify()
+		if err != nil {
+			return 0, err
+		}
+		more, verifications = append(more, p.Subject-p.Base), append(verifications, one)
+	}
+	return ratio.Median(more) - ratio.Median(verifications), nil
+}
