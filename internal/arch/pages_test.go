@@ -14,7 +14,7 @@ var named = regexp.MustCompile("\\]\\(([^)#: ]+)(?:#[^)]*)?\\)|`((?:module|caddy
 
 func TestPagesNameWhatThereIs(t *testing.T) {
 	root := root(t)
-	for _, page := range []string{"ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"} {
+	for _, page := range []string{"ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "CHANGELOG.md", "SECURITY.md"} {
 		text, err := os.ReadFile(filepath.Join(root, page))
 		if err != nil {
 			t.Fatal(err)
