@@ -86,6 +86,7 @@ install_test_tools() {
 	fi
 	command -v zbarimg >/dev/null || missing+=(zbar-tools)
 	command -v gcc >/dev/null || missing+=(gcc libc6-dev)
+	command -v systemd-analyze >/dev/null || missing+=(systemd)
 	# Servers that the tests start themselves, on ports of their own. Some live where only root's PATH looks.
 	compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || missing+=(postgresql)
 	[ -x /usr/sbin/mariadbd ] || missing+=(mariadb-server)
