@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/eventqueue"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
 )
@@ -33,7 +34,7 @@ type Trail struct {
 	ctx    caddy.Context
 	log    *zap.Logger // nil: off
 	node   string
-	events *eventQueue // nil: the events app is not configured
+	events *eventqueue.Queue
 	counts map[audit.Name]metrics.Counter
 	now    func() time.Time
 }
@@ -41,13 +42,17 @@ type Trail struct {
 // New makes the trail of the configuration whose gatehouse app ctx is for. active reports whether
 // that configuration runs.
 func New(ctx caddy.Context, active func() bool) (*Trail, error) {
-	queue, err := newEventQueue(ctx, active)
+	names := make([]string, len(audit.Names))
+	for i, name := range audit.Names {
+		names[i] = eventName(name)
+	}
+	queue, err := eventqueue.New(ctx, active, metrics.Set{}.AuditDropped(), names...)
 	t := newTrail(ctx.Logger(), queue)
 	t.ctx = ctx
 	return t, err
 }
 
-func newTrail(log *zap.Logger, events *eventQueue) *Trail {
+func newTrail(log *zap.Logger, events *eventqueue.Queue) *Trail {
 	node, _ := os.Hostname() // a node without a name has an empty one
 	return &Trail{
 		log: log.Named("audit"), events: events, now: time.Now, node: node,
@@ -56,11 +61,9 @@ func newTrail(log *zap.Logger, events *eventQueue) *Trail {
 }
 
 // Start emits the Caddy events while the configuration runs.
-func (t *Trail) Start() {
-	if t.events != nil {
-		go t.events.run(t.ctx)
-	}
-}
+func (t *Trail) Start() { t.events.Start() }
+
+func eventName(name audit.Name) string { return "gatehouse_" + string(name) }
 
 // Record implements [audit.Sink].
 func (t *Trail) Record(ctx context.Context, e audit.Event) {
@@ -71,14 +74,15 @@ func (t *Trail) Record(ctx context.Context, e audit.Event) {
 		c.Inc()
 	}
 	line := t.log.Check(zap.InfoLevel, string(e.Name))
-	if line == nil && t.events == nil {
+	wanted := t.events.Wanted()
+	if line == nil && !wanted {
 		return
 	}
 	fields := t.fields(ctx, e)
 	if line != nil {
 		line.Write(fields...)
 	}
-	if t.events != nil {
+	if wanted {
 		data := make(map[string]any, len(fields))
 		for _, f := range fields {
 			data[f.Key] = f.String
@@ -86,7 +90,7 @@ func (t *Trail) Record(ctx context.Context, e audit.Event) {
 		if scopes := readable(e.Scopes); scopes != nil {
 			data["scopes"] = scopes
 		}
-		t.events.put("gatehouse_"+string(e.Name), data)
+		t.events.Put(t.ctx, eventName(e.Name), data)
 	}
 }
 
@@ -159,7 +163,7 @@ type factsKey struct{}
 // them. Nothing happens where no line is written and no event emitted: an id is made for each
 // request that asks for one.
 func (t *Trail) WithFacts(r *http.Request) *http.Request {
-	if t.log == nil || t.events == nil && !t.log.Core().Enabled(zap.InfoLevel) {
+	if t.log == nil || !t.events.Wanted() && !t.log.Core().Enabled(zap.InfoLevel) {
 		return r
 	}
 	return r.WithContext(context.WithValue(r.Context(), factsKey{}, facts{handler.ClientIP(r), handler.RequestID(r)}))

@@ -6,9 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -19,11 +17,11 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/eventqueue"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
-	"github.com/gatehouse/gatehouse/module/internal/metrics"
 )
 
-func newTestTrail(events *eventQueue) (*Trail, *observer.ObservedLogs) {
+func newTestTrail(events *eventqueue.Queue) (*Trail, *observer.ObservedLogs) {
 	core, lines := observer.New(zapcore.InfoLevel)
 	t := newTrail(zap.New(core).Named("gatehouse"), events)
 	t.now = func() time.Time { return time.Date(2026, 11, 21, 7, 0, 0, 5e6, time.FixedZone("", 3600)) }
@@ -105,8 +103,7 @@ func TestNothingIsTakenOfARequestForATrailThatNobodyReads(t *testing.T) {
 			t.Errorf("%s: it was", name)
 		}
 	}
-	q, _ := newTestQueue(nil)
-	unread.events = q
+	unread.events = new(eventqueue.Queue)
 	if unread.WithFacts(r) == r {
 		t.Error("events have no facts")
 	}
@@ -121,120 +118,13 @@ func TestEveryEventIsCounted(t *testing.T) {
 		c := new(counted)
 		trail.counts[name] = c
 		trail.Record(t.Context(), audit.Event{Name: name})
-		if c.count() != 1 {
-			t.Errorf("%s was counted %d times", name, c.count())
+		if *c != 1 {
+			t.Errorf("%s was counted %d times", name, *c)
 		}
 	}
 }
 
 // counted is a counter that tests can read.
-type counted struct {
-	mu sync.Mutex
-	n  int
-}
+type counted int
 
-func (c *counted) Inc() { c.mu.Lock(); c.n++; c.mu.Unlock() }
-
-func (c *counted) count() int { c.mu.Lock(); defer c.mu.Unlock(); return c.n }
-
-var _ metrics.Counter = (*counted)(nil)
-
-func newTestQueue(emit func(string, map[string]any)) (*eventQueue, *counted) {
-	dropped := new(counted)
-	return &eventQueue{
-		emit: emit, active: func() bool { return true }, log: zap.NewNop(),
-		waiting: make(chan queuedEvent, maxQueuedEvents), dropped: dropped,
-	}, dropped
-}
-
-func TestARequestDoesNotWaitForAHandlerAndTheQueueHasACap(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		release := make(chan struct{})
-		handled := 0
-		q, dropped := newTestQueue(func(string, map[string]any) { <-release; handled++ })
-		ctx, cancel := context.WithCancel(t.Context())
-		go q.run(ctx)
-		trail, lines := newTestTrail(q)
-		const sent = 3 * maxQueuedEvents
-		for range sent {
-			trail.Record(t.Context(), audit.Event{Name: audit.Issue})
-			synctest.Wait()
-		}
-		if lines.Len() != sent {
-			t.Errorf("%d lines of %d", lines.Len(), sent)
-		}
-		if n := dropped.count(); n != sent-maxQueuedEvents-1 { // one is with the handler
-			t.Errorf("%d counted as dropped", n)
-		}
-		close(release)
-		synctest.Wait()
-		if handled != maxQueuedEvents+1 {
-			t.Errorf("%d handled", handled)
-		}
-		cancel()
-		synctest.Wait()
-	})
-}
-
-func TestAHandlerThatPanicsEndsNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var got []string
-		q, _ := newTestQueue(func(name string, _ map[string]any) {
-			got = append(got, name)
-			panic("on purpose")
-		})
-		ctx, cancel := context.WithCancel(t.Context())
-		go q.run(ctx)
-		q.put("a", nil)
-		q.put("b", nil)
-		synctest.Wait()
-		if !slices.Equal(got, []string{"a", "b"}) {
-			t.Errorf("%v", got)
-		}
-		cancel()
-		synctest.Wait()
-	})
-}
-
-func TestNothingIsEmittedBeforeTheConfigurationRunsOrAfterItEnded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		emitted := new(counted)
-		q, dropped := newTestQueue(func(string, map[string]any) { emitted.Inc() })
-		var running atomic.Bool
-		q.active = running.Load
-		ctx, cancel := context.WithCancel(t.Context())
-		go q.run(ctx)
-		q.put("a", nil)
-		time.Sleep(time.Second)
-		if emitted.count() != 0 {
-			t.Error("emitted before the configuration runs")
-		}
-		running.Store(true)
-		time.Sleep(2 * activePause)
-		if emitted.count() != 1 {
-			t.Error("what waited was not emitted")
-		}
-		cancel()
-		synctest.Wait()
-		q.put("b", nil)
-		if emitted.count() != 1 || dropped.count() != 1 {
-			t.Errorf("%d emitted, %d dropped", emitted.count(), dropped.count())
-		}
-	})
-}
-
-func TestAConfigurationThatNeverRunsLeavesNoGoroutine(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q, dropped := newTestQueue(func(string, map[string]any) { t.Error("emitted") })
-		q.active = func() bool { return false }
-		ctx, cancel := context.WithCancel(t.Context())
-		go q.run(ctx)
-		q.put("a", nil)
-		time.Sleep(time.Second)
-		cancel()
-		synctest.Wait() // the test fails when a goroutine is left
-		if dropped.count() != 1 {
-			t.Errorf("%d counted as dropped", dropped.count())
-		}
-	})
-}
+func (c *counted) Inc() { *c++ }
