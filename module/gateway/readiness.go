@@ -24,14 +24,17 @@ func runningState() (metrics.State, bool) {
 	defer leave()
 	ctx, cancel := context.WithTimeout(context.Background(), readiness.Timeout)
 	defer cancel()
+	found, limiter := app.core.Probe.Ask(ctx, app.lease.Enter), app.limiter.Health(ctx)
 	s := metrics.State{
-		StoreUp: app.core.Probe.Ask(ctx, app.lease.Enter).Store == nil, LimiterUp: app.limiter.Health(ctx) == nil,
+		Ready:   readiness.Sum(found, app.core.Revocations, limiter, app.limitsClose).Ready,
+		StoreUp: found.Store == nil, StoreDegraded: found.Store == nil && found.Degraded != nil, LimiterUp: limiter == nil,
 		PollsWaiting: app.tickets.Waiting(), JobsUnfinished: app.attached.backlog(),
 	}
 	s.TokenCache = metrics.TokenCache(app.core.TokenCache())
 	if held, ok := app.limiter.Stats(); ok {
 		s.LimiterMemory = &metrics.LimiterMemory{Keys: held.Keys, Bytes: held.Bytes, Size: held.Size, Folded: held.Folded}
 	}
+	s.Revocations, s.RevocationsMax = app.core.Revocations.Held()
 	s.RevocationStaleness, s.RevocationsKnown = app.core.Revocations.Staleness()
 	return s, true
 }

@@ -54,7 +54,7 @@ func TestThePasswordGrantUntilItsDate(t *testing.T) {
 		if !slices.Contains(m.Grants, "password") || slices.Contains(m.Grants, "implicit") {
 			t.Errorf("%v", m.Grants)
 		}
-		if !strings.Contains(g.Scrape(t), `caddy_gatehouse_deprecated_grant_total{grant="password"}`) {
+		if !strings.Contains(g.Scrape(t), `caddy_gatehouse_deprecated_grant_tokens_total{grant="password"}`) {
 			t.Error("not counted")
 		}
 		wantOAuth(t, at(t, g, "/token", web, passwordForm(username, password)), http.StatusBadRequest, "unauthorized_client")

@@ -53,7 +53,7 @@ func TestTheImplicitGrantUntilItsDate(t *testing.T) { // A15, A16, A17
 	if p := g.Call(t, http.MethodGet, "/read", v.Get("access_token")); p.Status != http.StatusOK {
 		t.Errorf("%d %s", p.Status, p.Body)
 	}
-	if !strings.Contains(g.Scrape(t), `caddy_gatehouse_deprecated_grant_total{grant="implicit"}`) {
+	if !strings.Contains(g.Scrape(t), `caddy_gatehouse_deprecated_grant_tokens_total{grant="implicit"}`) {
 		t.Error("not counted")
 	}
 	t.Run("A16 another client", func(t *testing.T) {

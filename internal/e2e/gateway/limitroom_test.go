@@ -44,10 +44,10 @@ func TestMadeUpTenantsKeepNobodyOut(t *testing.T) {
 	if got := send(many("made up"), flooded); got[http.StatusOK] < flooded*99/100 {
 		t.Errorf("N11 tenants while the memory fills: %v", got)
 	}
-	if folded := metric("er_memory_folded_total"); folded < flooded/10 {
+	if folded := metric("er_memory_folded_callers_total"); folded < flooded/10 {
 		t.Fatalf("only %v tenants were folded: the memory is not full", folded)
 	}
-	if bytes, size := metric("er_memory_bytes"), metric("er_memory_size_bytes"); size != 2<<20 || bytes > size || metric("er_memory_keys")*60 > size {
+	if bytes, size := metric("er_memory_bytes"), metric("er_memory_max_bytes"); size != 2<<20 || bytes > size || metric("er_memory_keys")*60 > size {
 		t.Errorf("N11 %v bytes of %v for %v keys", bytes, size, metric("er_memory_keys"))
 	}
 	if got := send(many("new"), 500); got[http.StatusOK] < 495 {
@@ -59,12 +59,12 @@ func TestMadeUpTenantsKeepNobodyOut(t *testing.T) {
 	if got := send(one("modest"), 20); got[http.StatusOK] > 3 || got[http.StatusOK] < 1 {
 		t.Errorf("N11 the modest tenant, idle since it used 2 of 5: %v", got)
 	}
-	if metric("_shared_buckets_total") == 0 {
+	if metric("_shared_decisions_total") == 0 {
 		t.Error("no decision was counted as shared")
 	}
 	t.Run("N11 a reload changes the size and keeps the counts", func(t *testing.T) {
 		g.Load(t, tenants("8MiB", "5 1h"))
-		if size := metric("er_memory_size_bytes"); size != 8<<20 {
+		if size := metric("er_memory_max_bytes"); size != 8<<20 {
 			t.Errorf("the size is %v", size)
 		}
 		if got := send(one("greedy"), 5); got[http.StatusOK] != 0 {
@@ -125,7 +125,7 @@ func TestMadeUpTenantsDoNotFillARedis(t *testing.T) {
 	if own != room || shared < 1000 || shared > 1<<16 {
 		t.Errorf("N11 %d tenants have a key, want %d, and there are %d of buckets", own, room, shared)
 	}
-	if n := g.Metric(t, "caddy_gatehouse_limit_shared_buckets_total"); n < 2000 {
+	if n := g.Metric(t, "caddy_gatehouse_limit_shared_decisions_total"); n < 2000 {
 		t.Errorf("N11 the metric says that %v decisions were shared", n)
 	}
 	if got := send("early", 5); got[http.StatusOK] != 2 {

@@ -72,7 +72,7 @@ func TestWhatCannotBeAnsweredInTimeIsRefused(t *testing.T) { // N10
 	if admitted == 0 || refused == 0 || known == 0 {
 		t.Error("not both")
 	}
-	if n := g.Metric(t, `caddy_gatehouse_overload_refused_total{class="client"}`); int64(n) < refused {
+	if n := g.Metric(t, `caddy_gatehouse_overload_refused_requests_total{class="client"}`); int64(n) < refused {
 		t.Errorf("the metric counts %v of %d", n, refused)
 	}
 	for range 50 {

@@ -75,7 +75,7 @@ http://$API {
 		hits, misses = g.Metric(t, "caddy_gatehouse_token_cache_hits_total")-hits, g.Metric(t, "caddy_gatehouse_token_cache_misses_total")-misses
 		bytes := g.Metric(t, "caddy_gatehouse_token_cache_bytes")
 		t.Logf("| %6d tokens in use, token_cache 2MiB | %.0f bytes, %.0f %% found, %v a request |", n, bytes, 100*hits/(hits+misses), took)
-		if size := g.Metric(t, "caddy_gatehouse_token_cache_size_bytes"); size != 2<<20 {
+		if size := g.Metric(t, "caddy_gatehouse_token_cache_max_bytes"); size != 2<<20 {
 			t.Errorf("the size is %.0f bytes, expected 2 MiB", size)
 		}
 		if bytes > 2<<20 {

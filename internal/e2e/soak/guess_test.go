@@ -72,7 +72,7 @@ func TestFiveHundredWrongPasswordsAtOnce(t *testing.T) {
 
 	evaluated := 0
 	for line := range strings.SplitSeq(s.Scrape(t), "\n") {
-		if strings.HasPrefix(line, "caddy_gatehouse_sign_ins_total{") && strings.Contains(line, `"refused"`) {
+		if strings.HasPrefix(line, "caddy_gatehouse_sign_in_attempts_total{") && strings.Contains(line, `"refused"`) {
 			evaluated = int(lastNumber(t, line))
 		}
 	}

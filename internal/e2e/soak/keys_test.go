@@ -61,7 +61,7 @@ func TestKeysChosenByClients(t *testing.T) {
 	s.tenants(t, address, "first", room, 1)
 	full := residentMemory(t, p.PID())
 	t.Logf("%d tenants in %v: %d MiB resident before, %d MiB after; %.0f keys in %.1f MiB of %.0f", room,
-		time.Since(begun).Round(time.Second), before>>20, full>>20, metric("keys"), metric("bytes")/(1<<20), metric("size_bytes")/(1<<20))
+		time.Since(begun).Round(time.Second), before>>20, full>>20, metric("keys"), metric("bytes")/(1<<20), metric("max_bytes")/(1<<20))
 
 	// One request each, and of every hundredth as many again as it may send.
 	const batches = 100
@@ -77,17 +77,17 @@ func TestKeysChosenByClients(t *testing.T) {
 	}
 	after := residentMemory(t, p.PID())
 	t.Logf("as many again: %d of %d well-behaved were refused (%.2f %%); %d MiB resident; %.0f folded", refused, refused+admitted,
-		100*float64(refused)/float64(refused+admitted), after>>20, metric("folded_total"))
+		100*float64(refused)/float64(refused+admitted), after>>20, metric("folded_callers_total"))
 	if refused*100 > refused+admitted {
 		t.Error("more than one in a hundred was refused")
 	}
 	if over > 0 {
 		t.Errorf("greedy tenants of %d batches exceeded their limit", over)
 	}
-	if metric("bytes") > metric("size_bytes") || metric("folded_total") < float64(room)/2 {
-		t.Errorf("%v bytes of %v, %v folded", metric("bytes"), metric("size_bytes"), metric("folded_total"))
+	if metric("bytes") > metric("max_bytes") || metric("folded_callers_total") < float64(room)/2 {
+		t.Errorf("%v bytes of %v, %v folded", metric("bytes"), metric("max_bytes"), metric("folded_callers_total"))
 	}
-	if most := int64(metric("size_bytes"))*5/2 + 32<<20; after-before > most {
+	if most := int64(metric("max_bytes"))*5/2 + 32<<20; after-before > most {
 		t.Errorf("%d MiB more are resident, at most %d are accepted", (after-before)>>20, most>>20)
 	}
 }

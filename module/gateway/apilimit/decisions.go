@@ -1,37 +1,55 @@
 package apilimit
 
 import (
-	"slices"
-
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 
-// decisions are the counters for one kind of policy.
-type decisions struct {
+// The results of decisions, in metrics and placeholders.
+const (
+	resultAdmitted, resultRefused             = "admitted", "refused"
+	resultOutageAdmitted, resultOutageRefused = "outage_admitted", "outage_refused"
+	resultUnavailable                         = "unavailable"
+)
+
+func resultOf(v ratelimit.Verdict) string {
+	switch {
+	case v.Outage && v.Admitted:
+		return resultOutageAdmitted
+	case v.Outage:
+		return resultOutageRefused
+	case v.Admitted:
+		return resultAdmitted
+	}
+	return resultRefused
+}
+
+// counters count the decisions of one policy. Its name is their label: configurations declare it,
+// so the labels are a closed set.
+type counters struct {
 	admitted, refused             metrics.Counter
 	outageAdmitted, outageRefused metrics.Counter // while the counts were out of reach
 	failed                        metrics.Counter // requests that could not be judged: 503
 }
 
-func newDecisions(policy string) decisions {
+func newCounters(policy string) counters {
 	count := func(result string) metrics.Counter { return metrics.Set{}.Limit(policy, result) }
-	return decisions{
-		admitted: count("admitted"), refused: count("refused"),
-		outageAdmitted: count("outage_admitted"), outageRefused: count("outage_refused"), failed: count("unavailable"),
+	return counters{
+		admitted: count(resultAdmitted), refused: count(resultRefused),
+		outageAdmitted: count(resultOutageAdmitted), outageRefused: count(resultOutageRefused), failed: count(resultUnavailable),
 	}
 }
 
-func (d *decisions) counterOf(v ratelimit.Verdict) metrics.Counter {
-	switch {
-	case v.Outage && v.Admitted:
-		return d.outageAdmitted
-	case v.Outage:
-		return d.outageRefused
-	case v.Admitted:
-		return d.admitted
+func (c *counters) of(v ratelimit.Verdict) metrics.Counter {
+	switch resultOf(v) {
+	case resultAdmitted:
+		return c.admitted
+	case resultOutageAdmitted:
+		return c.outageAdmitted
+	case resultOutageRefused:
+		return c.outageRefused
 	}
-	return d.refused
+	return c.refused
 }
 
 // countDecision counts a verdict, for the policy that the client is told of.
@@ -42,7 +60,7 @@ func (l *Limit) countDecision(v ratelimit.Verdict, reported ratelimit.Result) {
 			to = &l.counts[i]
 		}
 	}
-	to.counterOf(v).Inc()
+	to.of(v).Inc()
 	for _, r := range v.Results {
 		if r.Shared {
 			l.metrics.LimiterFull()
@@ -50,18 +68,6 @@ func (l *Limit) countDecision(v ratelimit.Verdict, reported ratelimit.Result) {
 	}
 }
 
-// label is a policy's label in metrics: its kind, or the name of a policy with a placeholder,
-// so the labels are a closed set. A name that equals a kind is counted as "custom".
-func (l *Limit) label(i int) string {
-	p := l.Policies[i]
-	switch {
-	case slices.Contains(policyKinds, p.By):
-		return p.By
-	case slices.Contains(policyKinds, p.Name) || p.Name == unreportedLabel:
-		return "custom"
-	}
-	return p.Name
-}
-
-// unreportedLabel is the label of decisions without a reported policy.
+// unreportedLabel is the policy in metrics of decisions without a reported policy. No policy may
+// have this name.
 const unreportedLabel = "none"

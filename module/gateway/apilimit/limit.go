@@ -58,8 +58,8 @@ type Limit struct {
 
 	firstRequest sync.Once
 
-	counts     []decisions // for each policy, when it was reported
-	unreported decisions
+	counts     []counters // for each policy, when it was reported
+	unreported counters
 	metrics    metrics.Set
 }
 
@@ -92,7 +92,7 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 			return fmt.Errorf("api_limit: %w", err)
 		}
 		l.policies = append(l.policies, built)
-		l.counts = append(l.counts, newDecisions(l.label(i)))
+		l.counts = append(l.counts, newCounters(p.Name))
 	}
 	together := make([]ratelimit.Counted, len(l.policies))
 	for i := range l.policies {
@@ -102,7 +102,7 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 	if err := l.app.Servers().CheckLimitOrder(ctx); err != nil {
 		return err
 	}
-	l.unreported = newDecisions(unreportedLabel)
+	l.unreported = newCounters(unreportedLabel)
 	for _, c := range l.Costs {
 		if c.Units < 1 {
 			return errors.New("api_limit: a cost must be at least 1")

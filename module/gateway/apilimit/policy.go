@@ -15,7 +15,8 @@ import (
 
 // Policy is one limit.
 type Policy struct {
-	// Names the policy to clients and operators: letters, digits, `_`, `-`, `.`.
+	// Names the policy to clients and operators, and in metrics: letters, digits, `_`, `-`, `.`.
+	// `none` is reserved.
 	Name string `json:"name"`
 	// What it counts by: `client`, `user`, `ip` (IPv6 by /64), `route` (the guard's rule),
 	// `all`, or a text with a placeholder. It does not apply to requests where this is empty.
@@ -41,6 +42,9 @@ func (p Policy) Check() error {
 func (p Policy) build(limiter string) (ratelimit.Policy, error) {
 	if !slices.Contains(policyKinds, p.By) && !gateway.Placeholder(p.By) { // a misspelt kind would count all callers together, or none
 		return ratelimit.Policy{}, fmt.Errorf("rate limit policy %s: by %q: expected %s or a text with a placeholder", p.Name, p.By, strings.Join(policyKinds, ", "))
+	}
+	if p.Name == unreportedLabel {
+		return ratelimit.Policy{}, fmt.Errorf("rate limit policy %s: metrics count requests without a policy by this name, expected another one", p.Name)
 	}
 	if limiter == "default" {
 		limiter = ""

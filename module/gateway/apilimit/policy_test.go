@@ -17,6 +17,12 @@ func TestAPolicyCountsByAKnownKey(t *testing.T) {
 	}
 }
 
+func TestNoPolicyHasTheNameOfRequestsWithoutOne(t *testing.T) {
+	if err := (Policy{Name: unreportedLabel, By: "ip", Limit: 1, Window: caddy.Duration(time.Second)}).Check(); err == nil {
+		t.Error("metrics could not tell its decisions from those without a policy")
+	}
+}
+
 func TestTheDefaultLimiterHasAName(t *testing.T) {
 	p := Policy{Name: "client", By: "client", Limit: 1, Window: caddy.Duration(time.Second)}
 	unnamed, err := p.build("")

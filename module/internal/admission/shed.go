@@ -52,7 +52,7 @@ func (s *Shedder) wait(ctx context.Context, c Class) (retryAfter int, ok bool) {
 	s.refused[c].Inc()
 	// A line for each would be work of its own.
 	if now, last := time.Now().UnixNano(), s.logged.Load(); now-last > int64(shedLogged) && s.logged.CompareAndSwap(last, now) {
-		s.log.Warn("overloaded: requests are refused with 503, see the metric overload_refused_total", "class", Classes[c])
+		s.log.Warn("overloaded: requests are refused with 503, see the metric overload_refused_requests_total", "class", Classes[c])
 	}
 	return retryAfter, false
 }

@@ -3,11 +3,13 @@ package metrics
 import (
 	"os"
 	"regexp"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
@@ -67,9 +69,9 @@ func TestEveryOutcomeBeginsAtZero(t *testing.T) { // S11
 		series[strings.TrimPrefix(f.GetName(), "caddy_gatehouse_")] = len(f.GetMetric())
 	}
 	for name, least := range map[string]int{
-		"token_requests_total": 79, "sign_ins_total": 5, "revocation_requests_total": 8, "introspection_requests_total": 9, "deprecated_grant_total": 2,
-		"grants_evicted_total": 1, "audit_events_dropped_total": 1, "limit_shared_buckets_total": 1, "tickets_total": 10, "errors_total": 2,
-		"upstream_errors_total": 12, "rest_translation_failures_total": 8, "rest_job_files_total": 9, "store_operations_total": 20,
+		"token_requests_total": 79, "sign_in_attempts_total": 5, "revocation_requests_total": 8, "introspection_requests_total": 9, "deprecated_grant_tokens_total": 2,
+		"grants_evicted_total": 1, "audit_events_dropped_total": 1, "limit_shared_decisions_total": 1, "tickets_total": 10, "error_responses_total": 2,
+		"upstream_error_responses_total": 12, "rest_translation_failures_total": 8, "rest_job_files_total": 9, "store_operations_total": 20,
 	} {
 		if series[name] < least {
 			t.Errorf("%s has %d series, want %d", name, series[name], least)
@@ -122,8 +124,8 @@ func TestStatesAreAskedForAtEachScrape(t *testing.T) {
 		held[strings.TrimPrefix(f.GetName(), "caddy_gatehouse_")] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
 	}
 	for name, want := range map[string]float64{
-		"limiter_memory_keys": 3, "limiter_memory_bytes": 4096, "limiter_memory_size_bytes": 1 << 20, "limiter_memory_folded_total": 5,
-		"token_cache_tokens": 7, "token_cache_bytes": 2800, "token_cache_size_bytes": 1 << 21, "token_cache_hits_total": 9, "token_cache_misses_total": 8,
+		"limiter_memory_keys": 3, "limiter_memory_bytes": 4096, "limiter_memory_max_bytes": 1 << 20, "limiter_memory_folded_callers_total": 5,
+		"token_cache_tokens": 7, "token_cache_bytes": 2800, "token_cache_max_bytes": 1 << 21, "token_cache_hits_total": 9, "token_cache_misses_total": 8,
 	} {
 		if held[name] != want {
 			t.Errorf("%s is %v, expected %v", name, held[name], want)
@@ -135,26 +137,71 @@ func TestStatesAreAskedForAtEachScrape(t *testing.T) {
 	}
 }
 
-func TestThePageAboutRunningNamesEveryMetric(t *testing.T) {
-	page, err := os.ReadFile("../../../deploy/README.md")
+// The page about monitoring has every metric with its type and labels, and nothing else.
+func TestThePageAboutMonitoringListsTheMetrics(t *testing.T) {
+	page, err := os.ReadFile("../../../deploy/monitoring.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := os.ReadFile("set.go")
-	if err != nil {
-		t.Fatal(err)
+	table, _, _ := strings.Cut(string(page), "### Renamed metrics")
+	documented := map[string]string{}
+	code := regexp.MustCompile("`([^`]+)`")
+	for line := range strings.Lines(table) {
+		cells := strings.Split(strings.ReplaceAll(line, `\|`, ""), "|")
+		if len(cells) < 6 || !strings.Contains(cells[1], "`") {
+			continue
+		}
+		labels := ""
+		for _, l := range code.FindAllStringSubmatch(cells[3], -1) {
+			labels += " " + l[1]
+		}
+		for _, name := range code.FindAllStringSubmatch(cells[1], -1) {
+			documented["caddy_gatehouse_"+name[1]] = strings.TrimSpace(cells[2]) + labels
+		}
 	}
-	more, err := os.ReadFile("state.go")
-	if err != nil {
-		t.Fatal(err)
+	descs := make(chan *prometheus.Desc, 100)
+	parts := regexp.MustCompile(`fqName: "(\w+)".*variableLabels: \{(.*)\}\}$`)
+	described := map[string]string{}
+	for _, c := range collectors {
+		c.Describe(descs)
+		kind := ""
+		switch c.(type) {
+		case *prometheus.CounterVec:
+			kind = "counter"
+		case *prometheus.GaugeVec:
+			kind = "gauge"
+		case *prometheus.HistogramVec:
+			kind = "histogram"
+		}
+		for len(descs) > 0 {
+			d := parts.FindStringSubmatch((<-descs).String())
+			if d == nil {
+				t.Fatal("a description has another form")
+			}
+			k := kind
+			if k == "" && strings.HasSuffix(d[1], "_total") {
+				k = "counter"
+			} else if k == "" {
+				k = "gauge"
+			}
+			described[d[1]] = strings.TrimSpace(k + " " + strings.ReplaceAll(d[2], ",", " "))
+		}
 	}
-	names := regexp.MustCompile(`= (?:newCounter|newHistogram|newGauges|gaugeDesc)\("(\w+)"`).FindAllStringSubmatch(string(source)+string(more), -1)
-	if len(names) < 10 {
-		t.Fatalf("only %d metrics", len(names))
+	if diff := cmp.Diff(described, documented); diff != "" {
+		t.Error("- a metric, + the page:\n" + diff)
 	}
-	for _, n := range names {
-		if !strings.Contains(string(page), "`"+n[1]+"`") {
-			t.Errorf("%s is missing", n[1])
+}
+
+func TestAProgramKnowsItsModules(t *testing.T) {
+	replaced := &debug.Module{Path: gatewayModule, Version: "v0.0.0", Replace: &debug.Module{Path: "/src"}}
+	for want, info := range map[string]*debug.BuildInfo{
+		"v0.1.0":  {Deps: []*debug.Module{{Path: caddyModule, Version: "v2.11.0"}, {Path: gatewayModule, Version: "v0.1.0"}}},
+		"(devel)": {Deps: []*debug.Module{replaced}},
+		"v0.2.0":  {Main: debug.Module{Path: gatewayModule, Version: "v0.2.0"}},
+		"unknown": {},
+	} {
+		if got := moduleVersion(info, gatewayModule); got != want {
+			t.Errorf("%s, expected %s", got, want)
 		}
 	}
 }

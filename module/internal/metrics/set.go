@@ -1,7 +1,7 @@
 // Package metrics holds the gateway's Prometheus collectors: one set for the whole process,
 // whose values survive a reload, and their registration with the registry of each
-// configuration that is loaded. Labels come from closed sets; no client, user, address or
-// path of a request ever becomes one.
+// configuration that is loaded. Labels come from closed sets or name what a configuration
+// declares (policies, queues); no client, user, address or path of a request ever becomes one.
 package metrics
 
 import (
@@ -16,8 +16,8 @@ const namespace, subsystem = "caddy", "gatehouse"
 
 var (
 	tokenRequests = newCounter("token_requests_total", "Requests at the token endpoint by grant type and outcome (issued, or the error code).", "grant", "outcome")
-	signIns       = newCounter("sign_ins_total", "Sign-in attempts by outcome: ok, refused, locked, limited, error.", "outcome")
-	deprecated    = newCounter("deprecated_grant_total", "Access tokens issued by a grant type that RFC 9700 says not to use, by grant type.", "grant")
+	signIns       = newCounter("sign_in_attempts_total", "Sign-in attempts by outcome: ok, refused, locked, limited, error.", "outcome")
+	deprecated    = newCounter("deprecated_grant_tokens_total", "Access tokens issued by a grant type that RFC 9700 says not to use, by grant type.", "grant")
 	evicted       = newCounter("grants_evicted_total", "Grants that ended because their user got another one at the same client and had grants_per_user already.")
 	revocations   = newCounter("revocation_requests_total", "Requests at the revocation endpoint by outcome (revoked, nothing, or the error code).", "outcome")
 	introspected  = newCounter("introspection_requests_total", "Requests at the introspection endpoint by outcome (active, inactive, insufficient_scope, or another error code).", "outcome")
@@ -26,12 +26,13 @@ var (
 	guarded       = newCounter("guard_decisions_total", "Requests at a guard by the reason of the decision.", "reason")
 	refusedTokens = newCounter("guard_refused_tokens_total", "Tokens that guards refused, or in shadow mode would have, by the check that failed: what is invalid_token of guard_decisions_total.", "check")
 	shadowed      = newCounter("guard_shadow_refusals_total", "Requests that a guard in shadow mode would have refused, by the reason.", "reason")
-	overload      = newCounter("overload_refused_total", "Requests refused because the process had more than it could answer in time, by class: anonymous, client (credentials not checked yet), known (a token that was checked before).", "class")
-	limited       = newCounter("limit_decisions_total", "Decisions of a limiter by the kind of the policy that was reported and the result.", "policy", "result")
-	limiterFull   = newCounter("limit_shared_buckets_total", "Decisions on callers without counts of their own, by those of a bucket they share since the limiter's memory was full.")
-	normalised    = newCounter("upstream_errors_total", "Upstream error answers put into the common shape, by status class and kind of body.", "class", "body")
+	overload      = newCounter("overload_refused_requests_total", "Requests refused because the process had more than it could answer in time, by class: anonymous, client (credentials not checked yet), known (a token that was checked before).", "class")
+	limited       = newCounter("limit_decisions_total", "Decisions of a limiter by the name of the policy that the client was told of (none without one) and the result.", "policy", "result")
+	limitDropped  = newCounter("limit_events_dropped_total", "Caddy events about refused requests that their handlers did not get, since their queue was full or the configuration ended.")
+	limiterFull   = newCounter("limit_shared_decisions_total", "Decisions on callers without counts of their own, by those of a bucket they share since the limiter's memory was full.")
+	normalised    = newCounter("upstream_error_responses_total", "Upstream error answers put into the common shape, by status class and kind of body.", "class", "body")
 	removedFields = newCounter("upstream_fields_removed_total", "Answers of an upstream from which a header field was removed that only the gateway may send, by field: set_cookie, clear_site_data, www_authenticate.", "field")
-	failures      = newCounter("errors_total", "Failures of the gateway's own handlers answered in the common shape, by status class.", "class")
+	failures      = newCounter("error_responses_total", "Failures of the gateway's own handlers answered in the common shape, by status class.", "class")
 	tickets       = newCounter("tickets_total", "Requests confirmed on a second device, by kind (scan: a code to scan, device: one to type) and what became of them (begun, scanned, confirmed, denied, wrong_number).", "kind", "outcome")
 	restRequests  = newCounter("rest_requests_total", "Requests for declared resources by what they do.", "operation")
 	untranslated  = newCounter("rest_translation_failures_total", "Answers of an upstream that could not be translated, by the reason.", "reason")
@@ -39,7 +40,7 @@ var (
 	jobFiles      = newCounter("rest_job_files_total", "Files that jobs fetched: passed on, or the reason why not.", "outcome")
 	jobsRunning   = newGauges("rest_jobs_running", "Jobs that this node runs, by the name of their queue.", "queue")
 	storeOps      = newCounter("store_operations_total", "Operations on the store by name and result: ok, miss, conflict, error.", "operation", "result")
-	storeSeconds  = newHistogram("store_operation_seconds", "Time an operation on the store took, in seconds.", "operation")
+	storeSeconds  = newHistogram("store_operation_duration_seconds", "Time an operation on the store took, in seconds.", "operation")
 )
 
 var collectors []prometheus.Collector
@@ -91,6 +92,7 @@ func (Set) RefusedToken(check string) Counter   { return refusedTokens.WithLabel
 func (Set) Shadow(reason string) Counter        { return shadowed.WithLabelValues(reason) }
 func (Set) Overload(class string) Counter       { return overload.WithLabelValues(class) }
 func (Set) Limit(policy, result string) Counter { return limited.WithLabelValues(policy, result) }
+func (Set) LimitEventDropped() Counter          { return limitDropped.WithLabelValues() }
 func (Set) LimiterFull()                        { limiterFull.WithLabelValues().Inc() }
 
 func (Set) Failure(status int) { failures.WithLabelValues(statusClass(status)).Inc() }
@@ -133,6 +135,7 @@ func statusClass(status int) string {
 // with one registry is no error.
 func Register(reg prometheus.Registerer) error {
 	startAtZero()
+	setBuildInfo()
 	for _, c := range collectors {
 		err := reg.Register(c)
 		var already prometheus.AlreadyRegisteredError

@@ -34,6 +34,7 @@ func closedSets() []closedSet {
 		set(deprecated, []string{"implicit", "password"}),
 		set(evicted),
 		set(auditDropped),
+		set(limitDropped),
 		set(limiterFull),
 		set(tickets, []string{"scan", "device"}, []string{"begun", "scanned", "confirmed", "denied", "wrong_number"}),
 		set(failures, []string{"4xx", "5xx"}),
