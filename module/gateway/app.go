@@ -22,6 +22,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/clientstore"
 	"github.com/gatehouse/gatehouse/module/internal/core"
 	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
+	"github.com/gatehouse/gatehouse/module/internal/eventqueue"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/lazy"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
@@ -136,6 +137,7 @@ type App struct {
 	usersIn     string             // the name of their directory, "" for the store
 	log         *slog.Logger
 	trail       *audittrail.Trail
+	limitEvents *eventqueue.Queue
 	attached    attached
 
 	// limitsClose says that an api_limit refuses requests while the counts are out of reach. It is
@@ -172,6 +174,9 @@ func (a *App) Provision(ctx caddy.Context) error {
 		if a.trail, err = audittrail.New(ctx, a.running); err != nil {
 			return err
 		}
+	}
+	if a.limitEvents, err = eventqueue.New(ctx, a.running, metrics.Set{}.LimitEventDropped(), LimitExceededEvent); err != nil {
+		return err
 	}
 	secrets, err := resolveSecrets(a.Secrets, repl)
 	if err != nil {
@@ -314,6 +319,7 @@ func (a *App) Start() error {
 	a.core.ResizeTokenCache(a.TokenCache)
 	a.servers.WarnOfSharedPorts()
 	a.trail.Start()
+	a.limitEvents.Start()
 	a.endTending = a.core.Tending.Begin(a.Tokens.keyAge(), a.trail)
 	a.attached.start()
 	a.trail.Record(ctx, audit.Event{Name: audit.ConfigChanged})

@@ -12,6 +12,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/internal/core"
+	"github.com/gatehouse/gatehouse/module/internal/eventqueue"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/internal/servers"
@@ -82,6 +83,13 @@ func (a *App) UnknownClient(id string) bool {
 
 // Servers are the configuration's HTTP servers with handlers of Gatehouse.
 func (a *App) Servers() *servers.Servers { return a.servers }
+
+// LimitExceededEvent is the name of the Caddy event about a request that an api_limit refused.
+const LimitExceededEvent = "gatehouse_limit_exceeded"
+
+// LimitEvents emits such events. It is a queue of its own: a flood of refused requests must not
+// cost the subscribers of the audit trail an event.
+func (a *App) LimitEvents() *eventqueue.Queue { return a.limitEvents }
 
 // Trail is the audit trail.
 func (a *App) Trail() audit.Sink { return a.trail }

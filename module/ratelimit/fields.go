@@ -74,6 +74,18 @@ func NewFields(style Style, v Verdict) Fields {
 	return f
 }
 
+// Values are what the fields tell a client.
+type Values struct {
+	Limit, Remaining int64
+	Reset            int64 // epoch seconds
+	RetryAfter       int64 // seconds, 0 for none
+}
+
+// Values returns what the fields tell a client; ok is false if they tell nothing about a limit.
+func (f Fields) Values() (v Values, ok bool) {
+	return Values{Limit: f.limit, Remaining: f.remaining, Reset: f.reset, RetryAfter: f.retry}, !f.empty
+}
+
 // roundUpSeconds rounds up to whole seconds, so that a client that waits so long is not early.
 func roundUpSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 

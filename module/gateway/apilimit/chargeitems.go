@@ -5,33 +5,9 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
-
-// chargedVar is the request variable with the innermost limit that admitted a request.
-const chargedVar = "gatehouse.charged"
-
-// charged is the admission of a request by one limit.
-type charged struct {
-	limit  *Limit
-	fields ratelimit.Fields // of the response
-	cost   int64            // of the request when it came
-	path   string           // decoded, as it was then
-	before *charged         // by the limit in front
-}
-
-// recordAdmission records that this limit admitted a request.
-func (l *Limit) recordAdmission(r *http.Request, fields ratelimit.Fields) *charged {
-	c := &charged{limit: l, fields: fields, cost: l.cost(r), path: r.URL.Path}
-	c.before, _ = caddyhttp.GetVar(r.Context(), chargedVar).(*charged)
-	caddyhttp.SetVar(r.Context(), chargedVar, c)
-	return c
-}
-
-func (c *charged) set(h http.Header) { c.fields.Set(h) }
 
 // ChargeItems counts a batch request at every api_limit it has passed, before anything is done
 // for it. Each item has one or more paths, escaped and as the handler sees them, and costs what a
@@ -40,19 +16,19 @@ func (c *charged) set(h http.Header) { c.fields.Set(h) }
 // 413 if a request of this size can never fit. On 429, limits in front of the one that refuses
 // have counted the items.
 func ChargeItems(w http.ResponseWriter, r *http.Request, method string, items [][]string) error {
-	return chargeRequest(w, r, func(c *charged) int64 {
+	return chargeRequest(w, r, func(d *decision) int64 {
 		// What handlers in between removed. A guard among them may have written the rest with
 		// other escapes, so decoded paths are compared.
-		taken, ok := strings.CutSuffix(c.path, r.URL.Path)
+		taken, ok := strings.CutSuffix(d.path, r.URL.Path)
 		if !ok {
 			taken = ""
 		}
 		front := (&url.URL{Path: taken}).EscapedPath()
-		units := -c.cost
+		units := -d.cost
 		for _, paths := range items {
-			highest := c.cost
+			highest := d.cost
 			for _, path := range paths {
-				highest = max(highest, c.limit.costAt(method, front+path))
+				highest = max(highest, d.limit.costAt(method, front+path))
 			}
 			units += highest
 		}
@@ -70,18 +46,18 @@ func (l *Limit) costAt(method, path string) int64 {
 }
 
 // chargeRequest counts a request for more units at every limit it came through.
-func chargeRequest(w http.ResponseWriter, r *http.Request, units func(*charged) int64) error {
-	innermost, _ := caddyhttp.GetVar(r.Context(), chargedVar).(*charged)
-	for c := innermost; c != nil; c = c.before {
-		if !c.couldFit(r, units(c)) {
+func chargeRequest(w http.ResponseWriter, r *http.Request, units func(*decision) int64) error {
+	innermost := lastAdmission(r)
+	for d := innermost; d != nil; d = d.admissionBefore() {
+		if !d.couldFit(r, units(d)) {
 			return handler.Error(http.StatusRequestEntityTooLarge, &handler.Failure{
 				Code: "payload_too_large", Message: "the request costs more than a limit ever allows: divide it",
 			})
 		}
 	}
-	for c := innermost; c != nil; c = c.before {
-		if more := units(c); more > 0 {
-			if err := c.chargeMore(w, r, more); err != nil {
+	for d := innermost; d != nil; d = d.admissionBefore() {
+		if more := units(d); more > 0 {
+			if err := d.chargeMore(w, r, more); err != nil {
 				return err
 			}
 		}
@@ -91,9 +67,9 @@ func chargeRequest(w http.ResponseWriter, r *http.Request, units func(*charged) 
 
 // couldFit reports whether a request of so many more units could ever be admitted. It includes
 // the cost of the request itself, which counts again when the request is repeated.
-func (c *charged) couldFit(r *http.Request, units int64) bool {
-	total := c.cost + max(units, 0)
-	for _, charge := range c.limit.charges(nil, r, handler.Caller(r)) {
+func (d *decision) couldFit(r *http.Request, units int64) bool {
+	total := d.cost + max(units, 0)
+	for _, charge := range d.limit.charges(nil, r, handler.Caller(r)) {
 		if p := charge.Policy; !p.DryRun && total > p.Limit {
 			return false
 		}
@@ -102,20 +78,19 @@ func (c *charged) couldFit(r *http.Request, units int64) bool {
 }
 
 // chargeMore counts more units for a request that was admitted before.
-func (c *charged) chargeMore(w http.ResponseWriter, r *http.Request, units int64) error {
-	l := c.limit
+func (d *decision) chargeMore(w http.ResponseWriter, r *http.Request, units int64) error {
+	l := d.limit
 	verdict, err := l.app.Limiter().Decide(r.Context(), ratelimit.Request{
 		Charges: l.charges(nil, r, handler.Caller(r)), Cost: units, OnOutage: l.outage,
 	})
 	if err != nil {
-		l.unreported.failed.Inc()
-		return handler.Unavailable(w, err)
+		return l.unavailable(w, r, err)
 	}
-	l.countDecision(verdict, verdict.Reported())
-	c.fields = ratelimit.NewFields(l.style, verdict)
+	reported := verdict.Reported()
+	l.countDecision(verdict, reported)
+	d.fields, d.policy = ratelimit.NewFields(l.style, verdict), reported.Policy
 	if verdict.Admitted {
 		return nil
 	}
-	c.fields.Set(w.Header())
-	return rateLimited(w.Header())
+	return l.refuse(w, r, &decision{limit: l, policy: reported.Policy, fields: d.fields, result: resultOf(verdict)})
 }

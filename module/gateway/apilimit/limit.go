@@ -26,6 +26,20 @@ func init() { caddy.RegisterModule(new(Limit)) }
 // requests of a caller than the limit, and a refused request consumes nothing.
 // Every response behind it has X-RateLimit-Limit, -Remaining and -Reset (epoch
 // seconds). Counts are kept where the app's `limiter` says, and survive a reload.
+//
+// It sets placeholders about the policy that the client is told of, empty where nothing is known:
+//
+// Placeholder | Description
+// ------------|---------------
+// `{http.api_limit.policy}` | The name of the policy
+// `{http.api_limit.by}` | What it counts by: `client`, `user`, `ip`, `route`, `all`, or `custom`
+// `{http.api_limit.limit}` | Units of cost allowed in a window
+// `{http.api_limit.remaining}` | Units that are left
+// `{http.api_limit.reset}` | When at least one more is available, in epoch seconds
+// `{http.api_limit.retry_after}` | After how many seconds a refused request fits, empty if never
+// `{http.api_limit.result}` | `admitted` or `refused`, with the prefix `outage_` while the counts were unreachable, or `unavailable`
+//
+// A request that is refused emits the event `gatehouse_limit_exceeded`.
 type Limit struct {
 	// A request must fit into all policies that apply to it.
 	Policies []Policy `json:"policies,omitempty"`
@@ -46,6 +60,7 @@ type Limit struct {
 	// Caddyfile sets it where a policy needs a guard. Default: unknown.
 	Source string `json:"source,omitempty"`
 
+	ctx      caddy.Context
 	app      *gateway.App
 	policies []ratelimit.Policy
 	costs    guard.Routes
@@ -79,7 +94,7 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 	if l.app, err = gateway.FindApp(ctx, "api_limit"); err != nil {
 		return err
 	}
-	l.log = ctx.Slogger()
+	l.ctx, l.log = ctx, ctx.Slogger()
 	if len(l.Policies) == 0 || len(l.Policies) > ratelimit.MaxCharges {
 		return fmt.Errorf("api_limit: expected 1 to %d policies, got %d", ratelimit.MaxCharges, len(l.Policies))
 	}
@@ -155,23 +170,21 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	})
 	if err != nil {
 		l.scratch.Put(s)
-		l.unreported.failed.Inc()
 		handler.LeaveBody(w, r)
-		return handler.Unavailable(w, err)
+		return l.unavailable(w, r, err)
 	}
 	reported, admitted := verdict.Reported(), verdict.Admitted
 	l.countDecision(verdict, reported)
-	fields := ratelimit.NewFields(l.style, verdict)
+	d := &decision{limit: l, policy: reported.Policy, fields: ratelimit.NewFields(l.style, verdict), result: resultOf(verdict)}
 	l.scratch.Put(s)
 	if !admitted {
 		handler.LeaveBody(w, r)
-		fields.Set(w.Header())
-		return rateLimited(w.Header())
+		return l.refuse(w, r, d)
 	}
-	admission := l.recordAdmission(r, fields)
-	err = next.ServeHTTP(responsewriter.OnHeader(w, admission.set), r)
+	d.recordAdmission(r)
+	err = next.ServeHTTP(responsewriter.OnHeader(w, d.set), r)
 	if err != nil && !refusedBehind(err, w.Header()) {
-		admission.set(w.Header())
+		d.set(w.Header())
 	}
 	return err
 }

@@ -37,8 +37,8 @@ func Identify(r *http.Request, a *token.Access, known *UserNames) {
 // Caller is the content of the token that a guard in front has accepted, nil without one.
 func Caller(r *http.Request) *token.Access { return getVar[*token.Access](r, accessVar) }
 
-// ShowIdentity adds the placeholders {http.auth.user.*} of a request. They are empty until a
-// guard has accepted a token: an unknown placeholder would reach the API as its own name in
+// ShowIdentity adds the placeholders {http.auth.user.*} and {http.api_limit.*} of a request. They are
+// empty until a guard has accepted a token, or a limit has decided: an unknown placeholder would reach the API as its own name in
 // braces, which an API may take for an identity. Their values are read from the request each
 // time, so an earlier handler can add them and none is left over for another request.
 func ShowIdentity(r *http.Request) {
@@ -51,11 +51,13 @@ func ShowIdentity(r *http.Request) {
 	}
 	caddyhttp.SetVar(r.Context(), identityShownVar, true)
 	repl.Map(func(key string) (any, bool) {
-		name, ok := strings.CutPrefix(key, identityPrefix)
-		if !ok {
-			return nil, false
+		if name, ok := strings.CutPrefix(key, identityPrefix); ok {
+			return identityValue(r, name)
 		}
-		return identityValue(r, name)
+		if name, ok := strings.CutPrefix(key, limitPrefix); ok {
+			return limitValue(r, name)
+		}
+		return nil, false
 	})
 }
 
