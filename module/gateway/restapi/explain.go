@@ -3,11 +3,9 @@ package restapi
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
+	"net/http"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/internal/rest/jobapi"
-	"github.com/gatehouse/gatehouse/module/internal/rest/openapi"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
 )
@@ -47,47 +45,52 @@ func (all Handlers) read(config []byte) (h *REST, err error) {
 	return h, err
 }
 
-// Explain says which declared operation answers a request. path is escaped. handlers may be nil.
-func Explain(handlers Handlers, config []byte, method, path string) (Explanation, error) {
+// Explain says what answers a request. It reads no body. handlers may be nil.
+func Explain(handlers Handlers, config []byte, r *http.Request) (Explanation, error) {
 	h, err := handlers.read(config)
 	if err != nil {
 		return Explanation{}, err
 	}
-	ends := len(h.Upstream) > 0
-	choice, refused := h.versions.Negotiate(path, nil)
+	choice, refused := h.versions.Negotiate(r.URL.EscapedPath(), r.Header["Accept"])
 	if refused != nil {
 		return Explanation{Text: "api_rest refuses it: " + refused.Error(), Ends: true}, nil
 	}
-	e, resources := h.editionOf(choice), h.Resources
+	e, resources, ends := h.editionOf(choice), h.Resources, len(h.Upstream) > 0
 	if choice.Index >= 0 {
 		v := &h.Versions[choice.Index]
 		resources, ends = v.resources(h.Resources), ends || len(v.Upstream) > 0
-	}
-	for _, j := range h.Jobs {
-		if at := "/" + strings.Trim(j.Path, "/"); choice.Path == at && method == "POST" {
-			return Explanation{"api_rest makes a job of it: job " + j.Path, true, true, true}, nil
-		}
-	}
-	if len(h.Jobs) > 0 && strings.HasPrefix(choice.Path, jobapi.Path) {
-		return Explanation{"api_rest answers for a job", true, true, true}, nil
-	}
-	if h.OpenAPI != nil && (choice.Path == openapi.DocumentPath || choice.Path == openapi.PagePath) {
-		return Explanation{Text: "api_rest describes the API", Ends: true, Own: true}, nil
 	}
 	if e.table == nil {
 		if e.table, err = routes.New(resources); err != nil {
 			return Explanation{}, err
 		}
 	}
-	m, declared, refused := e.table.Match(method, choice.Path)
-	switch {
-	case !declared && (e.table.Empty() || h.Undeclared == "pass"):
-		return Explanation{Text: "api_rest declares nothing there and lets it pass", Ends: ends}, nil
-	case refused != nil:
-		return Explanation{Text: "api_rest refuses it: " + refused.Error(), Ends: true}, nil
-	case m.Operation == nil:
-		return Explanation{Text: "api_rest answers OPTIONS: " + m.Allow, Ends: true}, nil
+	d := dispatch(h, r, choice, e.table)
+	x := d.explain(ends)
+	if d.job != nil && d.target != toNewJob {
+		x.Text, x.Declared = x.Text+"; with `Prefer: respond-async` it makes a job of it: job "+d.job.Path, true
 	}
-	o := m.Operation
-	return Explanation{fmt.Sprintf("api_rest takes it for %s of resource %s: %s %s", o.Kind, o.Resource.Path, o.Method, o.Path), ends, true, false}, nil
+	return x, nil
+}
+
+// explain puts a decision into words. ends says that the upstream is the handler's own.
+func (d decision) explain(ends bool) Explanation {
+	switch d.target {
+	case toDescription:
+		return Explanation{Text: "api_rest describes the API", Ends: true, Own: true}
+	case toJobStatus:
+		return Explanation{"api_rest answers for a job", true, true, true}
+	case toNewJob:
+		return Explanation{"api_rest makes a job of it: job " + d.job.Path, true, true, true}
+	case toJobMethods:
+		return Explanation{"api_rest allows only POST there, which makes a job", true, true, true}
+	case toUpstream:
+		return Explanation{Text: "api_rest declares nothing there and lets it pass", Ends: ends}
+	case toMethods:
+		return Explanation{Text: "api_rest answers OPTIONS: " + d.match.Allow, Ends: true}
+	case toOperation:
+		o := d.match.Operation
+		return Explanation{fmt.Sprintf("api_rest takes it for %s of resource %s: %s %s", o.Kind, o.Resource.Path, o.Method, o.Path), ends, true, false}
+	}
+	return Explanation{Text: "api_rest refuses it: " + d.refused.Error(), Ends: true}
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -14,18 +12,17 @@ import (
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/rest/jobapi"
-	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
 )
 
-// jobs is the part that accepts jobs and answers requests about them.
+// jobs accepts jobs and answers requests about them.
 type jobs struct {
 	h      *REST
 	app    *gateway.App
 	api    *jobapi.Handler
-	queues map[string]*job.Queue // by the path that makes them
+	queues map[string]*job.Queue // by path
 }
 
 // node identifies this process in the records of the jobs it runs.
@@ -65,56 +62,17 @@ func (h *REST) provisionJobs(ctx caddy.Context, digest string) error {
 		if err != nil {
 			return err
 		}
-		path := "/" + q.Path
-		if p.queues[path] != nil {
+		if p.queues[q.Path] != nil {
 			return fmt.Errorf("job %s is declared twice", q.Path)
 		}
-		p.queues[path] = q
+		p.queues[q.Path] = q
 		p.api.Queues = append(p.api.Queues, q)
 		if err := app.Attach("job "+q.Name, digest, q); err != nil {
 			return fmt.Errorf("job %s: %w", q.Path, err)
 		}
 	}
-	h.parts = append(h.parts, p)
+	h.jobs = p
 	return nil
-}
-
-// serve implements part.
-func (p *jobs) serve(w http.ResponseWriter, c *call) (bool, error) {
-	path := c.choice.Path
-	if id, ok := strings.CutPrefix(path, jobapi.Path); ok && !strings.Contains(id, "/") {
-		if c.choice.Unacceptable {
-			return true, unacceptable
-		}
-		return true, p.withStore(func() error { return p.api.ServeJob(w, &c.Call, id) })
-	}
-	q := p.queues[path]
-	if q == nil {
-		return false, nil
-	}
-	if c.Request.Method != http.MethodPost {
-		if q.When == "preferred" || c.declares(path) {
-			return false, nil
-		}
-		return true, operation.Allow(w, c.Request, "POST, OPTIONS")
-	}
-	wish := job.ParsePrefer(c.Request.Header)
-	if q.When == "preferred" {
-		w.Header().Add("Vary", "Prefer")
-		if !wish.Async && !wish.Waits {
-			return false, nil
-		}
-	}
-	if c.choice.Unacceptable {
-		return true, unacceptable
-	}
-	return true, p.withStore(func() error { return p.submit(w, c, q, wish) })
-}
-
-// declares reports whether a declared resource has the path too.
-func (c *call) declares(path string) bool {
-	_, declared, _ := c.table.Match(http.MethodGet, path)
-	return declared
 }
 
 // withStore keeps the store open while serve runs.

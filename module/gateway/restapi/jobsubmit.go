@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
@@ -16,10 +17,11 @@ import (
 )
 
 // submit answers a POST that makes a job.
-func (p *jobs) submit(w http.ResponseWriter, c *call, q *job.Queue, wish job.Prefer) error {
+func (p *jobs) submit(w http.ResponseWriter, c *call, d decision) error {
+	q := p.queues[strings.Trim(d.job.Path, "/")]
 	if m, ok := c.declaredPOST(&q.Config); ok {
 		p.h.counts[m.Operation.Kind].Inc()
-		return p.submitOperation(w, c, q, wish, m)
+		return p.submitOperation(w, c, q, d.wish, m)
 	}
 	label := c.Request.Header.Get("Content-Type")
 	if media, _, _ := mime.ParseMediaType(label); q.Fetch != nil && (media != "application/json" || c.Request.Header.Get("Content-Encoding") != "") {
@@ -37,7 +39,7 @@ func (p *jobs) submit(w http.ResponseWriter, c *call, q *job.Queue, wish job.Pre
 			return refused
 		}
 	}
-	return p.api.Submit(w, &c.Call, q, wish, c.version(), job.Request{Body: body, ContentType: label})
+	return p.api.Submit(w, &c.Call, q, d.wish, c.version(), job.Request{Body: body, ContentType: label})
 }
 
 // declaredPOST returns the declared operation in whose place a job runs, if clients choose between

@@ -17,7 +17,7 @@ type OpenAPI struct {
 	Title string `json:"title,omitempty"`
 }
 
-// descriptions is the part that describes the API.
+// descriptions describes the API.
 type descriptions struct {
 	h      *REST
 	issuer string
@@ -33,16 +33,12 @@ func (h *REST) provisionOpenAPI(ctx caddy.Context) error {
 	if err != nil {
 		return fmt.Errorf("openapi: %w", err)
 	}
-	h.parts = append(h.parts, &descriptions{h: h, issuer: issuer, texts: texts})
+	h.descriptions = &descriptions{h: h, issuer: issuer, texts: texts}
 	return nil
 }
 
-// serve implements part.
-func (p *descriptions) serve(w http.ResponseWriter, c *call) (bool, error) {
-	path := c.choice.Path
-	if path != openapi.DocumentPath && path != openapi.PagePath {
-		return false, nil
-	}
+// serve answers with the description of a version, as a document or a page.
+func (p *descriptions) serve(w http.ResponseWriter, c *call) error {
 	d := openapi.Config{Title: p.h.OpenAPI.Title, Server: c.Prefix, Table: c.table, Jobs: p.h.Jobs}
 	if v := c.choice.Version; v != nil {
 		d.Version, d.Deprecated, d.Sunset = v.Name, !v.Deprecated.IsZero(), v.Sunset
@@ -53,5 +49,5 @@ func (p *descriptions) serve(w http.ResponseWriter, c *call) (bool, error) {
 	if needs := handler.NeedsOf(c.Request); needs != nil {
 		d.Needs, d.Issuer, d.Texts = needs, p.issuer, p.texts
 	}
-	return true, p.server.Serve(w, c.Request, path, d)
+	return p.server.Serve(w, c.Request, c.choice.Path, d)
 }

@@ -69,22 +69,23 @@ type REST struct {
 	// shows it, both below the version where there is one. Default: they are undeclared.
 	OpenAPI *OpenAPI `json:"openapi,omitempty"`
 
-	editions   []edition // one for each version
-	plain      edition   // for requests that name none
-	versions   *version.Set
-	dialect    envelope.Config
-	parts      []part
-	apis       upstream.Config // what all APIs have in common
-	exchanger  *exchange.Exchanger
-	once       *idempotent.Handler // nil: no resource declares idempotency
-	tags       *conditional.Tags
-	cursors    *cursors // nil: no list has any
-	counts     map[resource.Kind]metrics.Counter
-	answers    *handler.UpstreamAnswers
-	metrics    metrics.Set
-	log        *slog.Logger
-	unresolved bool // placeholders stay in what is sent: nothing leaves the process
-	follows    int  // the most answers that make one list
+	editions     []edition // one for each version
+	plain        edition   // for requests that name none
+	versions     *version.Set
+	dialect      envelope.Config
+	descriptions *descriptions   // nil: the API is not described
+	jobs         *jobs           // nil: none are declared
+	apis         upstream.Config // what all APIs have in common
+	exchanger    *exchange.Exchanger
+	once         *idempotent.Handler // nil: no resource declares idempotency
+	tags         *conditional.Tags
+	cursors      *cursors // nil: no list has any
+	counts       map[resource.Kind]metrics.Counter
+	answers      *handler.UpstreamAnswers
+	metrics      metrics.Set
+	log          *slog.Logger
+	unresolved   bool // placeholders stay in what is sent: nothing leaves the process
+	follows      int  // the most answers that make one list
 }
 
 // Version is a version of the API, with an upstream of its own.

@@ -31,12 +31,6 @@ type call struct {
 // unacceptable is for a request that accepts none of the types that the API answers with.
 var unacceptable = envelope.Refuse(http.StatusNotAcceptable, "Accept must name application/json or a version of this API: it is answered in nothing else")
 
-// part answers requests besides those for declared resources. It reports false, without having
-// written anything, for all others.
-type part interface {
-	serve(w http.ResponseWriter, c *call) (bool, error)
-}
-
 // ServeHTTP finds the operation of a request and answers it.
 func (h *REST) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	handler.ShowIdentity(r)
@@ -67,27 +61,29 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 			return err
 		}
 	}
-	for _, p := range h.parts {
-		if done, err := p.serve(w, c); done || err != nil {
-			return err
-		}
+	d := dispatch(h, r, choice, c.table)
+	if d.job != nil && d.job.When == "preferred" {
+		w.Header().Add("Vary", "Prefer")
 	}
-	m, declared, refused := c.table.Match(r.Method, choice.Path)
-	switch {
-	case c.table.Empty() || !declared && h.Undeclared == "pass":
+	switch d.target {
+	case toDescription:
+		return h.descriptions.serve(w, c)
+	case toJobStatus:
+		return h.jobs.withStore(func() error { return h.jobs.api.ServeJob(w, &c.Call, d.jobID) })
+	case toNewJob:
+		return h.jobs.withStore(func() error { return h.jobs.submit(w, c, d) })
+	case toJobMethods:
+		return operation.Allow(w, r, "POST, OPTIONS")
+	case toUpstream:
 		return h.passThrough(w, c)
-	case refused != nil:
-		return refused
-	case m.Operation != nil && c.choice.Unacceptable:
-		return unacceptable
-	case m.Operation == nil:
+	case toMethods:
 		handler.LeaveBody(w, r)
-		w.Header().Set("Allow", m.Allow)
-		w.WriteHeader(http.StatusNoContent)
-		return nil
+		return operation.Allow(w, r, d.match.Allow)
+	case toRefusal:
+		return d.refused
 	}
-	h.counts[m.Operation.Kind].Inc()
-	if err := h.readRequest(c, m); err != nil {
+	h.counts[d.match.Operation.Kind].Inc()
+	if err := h.readRequest(c, d.match); err != nil {
 		return err
 	}
 	return h.handlerOf(c, h.operate)(w, &c.Call)

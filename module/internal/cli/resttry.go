@@ -39,19 +39,18 @@ func try(c *explain.Configuration, q explain.Question, site string, header http.
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
 	defer cancel()
 	for _, raw := range found {
-		path, _, _ := strings.Cut(q.Target, "?")
-		if x, err := restapi.Explain(nil, raw, q.Method, path); err == nil && x.Own {
+		r, err := q.HTTPRequest(ctx, host)
+		if err != nil {
+			return tried, err
+		}
+		r.Header = header.Clone()
+		if x, err := restapi.Explain(nil, raw, r); err == nil && x.Own {
 			return tried, fmt.Errorf("%s %s: %s, which is not tried offline", q.Method, q.Target, x.Text)
 		}
 		trial, err := restapi.NewTrial(ctx, raw)
 		if err != nil {
 			return tried, err
 		}
-		r, err := q.HTTPRequest(ctx, host)
-		if err != nil {
-			return tried, err
-		}
-		r.Header = header.Clone()
 		if len(body) > 0 {
 			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		}

@@ -99,7 +99,7 @@ func (e *Explainer) handle(raw json.RawMessage, r *http.Request) (done bool, err
 	case "api_limit":
 		return false, e.limit(raw)
 	case "api_rest":
-		x, err := restapi.Explain(e.handlers, raw, r.Method, r.URL.EscapedPath())
+		x, err := restapi.Explain(e.handlers, raw, r)
 		if err != nil {
 			return false, fmt.Errorf("an api_rest: %w", err)
 		}
