@@ -1,8 +1,8 @@
 package fairshare
 
-// Fits is [Places] for what is counted elsewhere: it reports whether a source may have one
-// more of so many places, or of half as many in reserve, where held have one each, the
-// earliest first.
+// Fits applies the rule of [Places] to places that are counted elsewhere: it reports whether a
+// source may take one more of limit places, or of the reserve of half as many. The sources in held
+// have one place each, in the order in which they took it.
 func Fits(limit int, held []Source, s Source) bool {
 	h := share{limit: limit}
 	for _, o := range held {

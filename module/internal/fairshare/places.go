@@ -2,19 +2,18 @@ package fairshare
 
 import "sync"
 
-// Places are a number of things that may be under way at one time, divided among sources.
-// They are safe for concurrent use.
+// Places divides a number of concurrent places among sources. It is safe for concurrent use.
 type Places struct {
 	mu    sync.Mutex
 	share share
 }
 
-// NewPlaces makes so many places, and half as many in reserve.
+// NewPlaces returns limit places, and half as many in reserve.
 func NewPlaces(limit int) *Places { return &Places{share: share{limit: limit}} }
 
-// Enter takes a place, which must be given back with leave; that is nil when there was
-// none. most is how many the address itself (IPv6: its /64) may have; full tells that
-// it has fewer, and there is none for it all the same.
+// Enter takes a place, which the caller must give back by calling leave. leave is nil if no place
+// was taken. most is the maximum for the address itself (IPv6: its /64); full reports that the
+// address holds fewer and there is still no place for it.
 func (p *Places) Enter(s Source, most int) (leave func(), full bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// Why there was no turn.
+// Errors of [Queue.Enter].
 var (
-	// ErrBusy: none in time, or no room to wait in.
-	ErrBusy = errors.New("fairshare: no turn")
-	// ErrShare: as many from the same address wait as may.
-	ErrShare = errors.New("fairshare: the address has its share")
+	// ErrBusy: no turn came in time, or the queue is full.
+	ErrBusy = errors.New("fairshare: the queue is full or too slow")
+	// ErrShare: the address already has its maximum number of waiting requests.
+	ErrShare = errors.New("fairshare: the address has used up its share of the queue")
 )
 
-// recent is how many turns are remembered to tell who had many, and for how long.
+// recentTurns and recentTime bound the memory of past turns, which decides whose networks had many.
 const (
 	recentTurns = 4096
 	recentTime  = time.Minute
 )
 
-// Queue gives turns, a few at a time. Of those that wait, the next is the one whose
-// networks had the fewest turns of late: a newcomer does not stand behind the hundreds that
-// somebody else sent before. Those who are vouched for have a room of their own and, while
-// any of them wait, every other turn, so that strangers cannot keep them out whatever their
-// number. It is safe for concurrent use.
+// Queue grants turns, a few at a time. Among those that wait, the next turn goes to the source
+// whose networks had the fewest recent turns, so a newcomer does not wait behind the hundreds of
+// requests that somebody else sent before. Sources that are vouched for have their own waiting room
+// and, while any of them wait, every other turn, so that no number of strangers can keep them out.
+// It is safe for concurrent use.
 type Queue struct {
 	width int
 
@@ -38,7 +38,7 @@ type Queue struct {
 	vouched   line
 	turns     []turn // the oldest first
 	had       usage
-	last      *line // whose the last turn was
+	last      *line // that had the last turn
 }
 
 type line struct {
@@ -57,14 +57,15 @@ type turn struct {
 	source Source
 }
 
-// NewQueue makes a queue that lets width in at a time and room strangers wait, a quarter as
-// many who are vouched for, and of both half as many in reserve.
+// NewQueue returns a queue that grants width turns at a time. room strangers may wait, and a
+// quarter as many sources that are vouched for; each of the two rooms has a reserve of half its
+// size.
 func NewQueue(width, room int, now func() time.Time) *Queue {
 	return &Queue{width: width, now: now, strangers: line{share: share{limit: room}}, vouched: line{share: share{limit: room / 4}}}
 }
 
-// Enter waits for a turn, which must be given back with Leave if there was one. vouched
-// sources are known to be somebody. Errors are [ErrBusy] and [ErrShare].
+// Enter waits for a turn. If it returns nil, the caller must call Leave. vouched says that the
+// source is known, for instance signed in. The errors are [ErrBusy] and [ErrShare].
 func (q *Queue) Enter(ctx context.Context, s Source, vouched bool, patience time.Duration) error {
 	of := &q.strangers
 	if vouched {
@@ -93,7 +94,7 @@ func (q *Queue) Enter(ctx context.Context, s Source, vouched bool, patience time
 	return nil // the turn came at the same moment
 }
 
-// addWaiter gives a turn at once, or a place in the line.
+// addWaiter grants a turn at once, or adds a waiter to the line.
 func (q *Queue) addWaiter(of *line, s Source) (*waiter, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -114,7 +115,7 @@ func (q *Queue) addWaiter(of *line, s Source) (*waiter, error) {
 	return w, nil
 }
 
-// giveUp leaves the line, unless the turn was given.
+// giveUp removes a waiter from the line. It reports false if the turn has been granted already.
 func (q *Queue) giveUp(of *line, w *waiter) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -126,7 +127,7 @@ func (q *Queue) giveUp(of *line, w *waiter) bool {
 	return true
 }
 
-// Leave gives the turn back, to the next in line.
+// Leave ends a turn, which passes to the next in line.
 func (q *Queue) Leave() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

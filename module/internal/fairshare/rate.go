@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Rate admits at most so many units in any stretch of a window, and half as many in reserve.
-// It holds at most as many entries and is safe for concurrent use.
+// Rate admits a number of units in any window of time, and half as many in reserve. It remembers at
+// most as many entries as units, and is safe for concurrent use.
 type Rate struct {
 	window time.Duration
 	now    func() time.Time
@@ -24,13 +24,13 @@ type taken struct {
 	reserved bool
 }
 
-// NewRate makes a rate of at least one unit in a window.
+// NewRate returns a rate of limit units, but at least one, per window.
 func NewRate(limit int, window time.Duration, now func() time.Time) *Rate {
 	return &Rate{window: window, now: now, start: now(), share: share{limit: max(limit, 1)}}
 }
 
-// Take counts n units (at least 1), or says when it is worth asking again. What is refused
-// is not counted.
+// Take counts n units (at least 1), or returns when it is worth trying again. Refused units are not
+// counted.
 func (r *Rate) Take(s Source, n int) (ok bool, retry time.Duration) {
 	n = max(n, 1)
 	r.mu.Lock()

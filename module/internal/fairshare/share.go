@@ -2,7 +2,7 @@ package fairshare
 
 import "net/netip"
 
-// usage counts units by network. It holds no more networks than units, times four.
+// usage counts units by network. It holds at most four networks per unit.
 type usage struct {
 	total int
 	of    map[netip.Prefix]int
@@ -21,8 +21,8 @@ func (u *usage) addUnits(s Source, n int) {
 	}
 }
 
-// weightedLoad is how much the source holds for its weight, by that of its networks of which this
-// is most.
+// weightedLoad returns how much a source holds relative to its weight, taking the most loaded of
+// its networks.
 func (u *usage) weightedLoad(s Source) (most float64) {
 	for i, step := range s.steps() {
 		most = max(most, float64(u.of[s.groups[i]])/float64(step.weight))
@@ -30,13 +30,14 @@ func (u *usage) weightedLoad(s Source) (most float64) {
 	return most
 }
 
-// share is a limit, half as much again in reserve, and who holds what.
+// share is a limit with its reserve, half as much again, and what each source holds.
 type share struct {
 	limit         int
 	open, reserve usage
 }
 
-// takeUnits gives the source n units, or none. reserved says which.
+// takeUnits takes n units for the source, or none. reserved reports whether they came from the
+// reserve.
 func (h *share) takeUnits(s Source, n int) (ok, reserved bool) {
 	switch {
 	case h.open.total+n <= h.limit:
@@ -49,8 +50,8 @@ func (h *share) takeUnits(s Source, n int) (ok, reserved bool) {
 	return false, false
 }
 
-// fitsReserve reports whether n units of the reserve are there for a source: it holds
-// nothing at all, and they fit into the quotas of its networks.
+// fitsReserve reports whether a source may take n units of the reserve: it holds nothing at all,
+// and the units fit into the quotas of its networks.
 func (h *share) fitsReserve(s Source, n int) bool {
 	size := h.limit / 2
 	if h.heldBy(s) > 0 || h.reserve.total+n > size {

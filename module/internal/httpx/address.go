@@ -2,10 +2,10 @@ package httpx
 
 import "net/netip"
 
-// AddressKey is the form in which a client's address is counted: IPv4 as it is, IPv6
-// by its /64, because one customer usually has that many and would otherwise have as
-// many counts. IPv4-mapped IPv6 is IPv4, a zone is dropped. All that is no address
-// shares "unknown".
+// AddressKey returns the key under which a client's address is counted: an IPv4 address as it is,
+// an IPv6 address as its /64. A single customer usually has a /64 and could otherwise use as many
+// counters as it has addresses. IPv4-mapped IPv6 is IPv4, and the zone is dropped. Everything that
+// does not parse as an address shares the key "unknown".
 func AddressKey(ip string) string {
 	addr, err := netip.ParseAddr(ip)
 	if err != nil {

@@ -2,26 +2,26 @@ package httpx
 
 import "strings"
 
-// CookieName is the name of the session cookie. The names of all other cookies of the
-// gateway begin with it and a hyphen. Over https CookiePrefix stands in front of each.
+// CookieName is the name of the session cookie. The names of all other cookies of the gateway begin
+// with it and a hyphen. Over https, all of them are prefixed with CookiePrefix.
 const CookieName = "gatehouse"
 
-// CookiePrefix makes browsers insist on Secure, Path=/ and no Domain, so no sibling host can
-// set the cookie.
+// CookiePrefix makes browsers require Secure, Path=/ and no Domain, so that no sibling host can set
+// the cookie.
 const CookiePrefix = "__Host-"
 
-// IsOurCookie reports whether the gateway has a cookie of this name.
+// IsOurCookie reports whether a cookie of this name belongs to the gateway.
 func IsOurCookie(name string) bool {
 	name = strings.TrimPrefix(name, CookiePrefix)
 	return name == CookieName || strings.HasPrefix(name, CookieName+"-")
 }
 
-// browserPrefixes are those to which browsers give a meaning; the longest first.
+// browserPrefixes are the prefixes that browsers treat specially, the longest first.
 var browserPrefixes = []string{"__Host-Http-", CookiePrefix, "__Secure-", "__Http-"}
 
-// ResemblesOurCookie reports whether a cookie of this name is the gateway's or could be taken
-// for it: with another of the prefixes, and in any letter case, since browsers compare
-// prefixes without it. It does not allocate.
+// ResemblesOurCookie reports whether a cookie of this name is the gateway's or could be mistaken
+// for it: with another of the prefixes, or in another letter case, since browsers compare prefixes
+// case-insensitively. It does not allocate.
 func ResemblesOurCookie(name string) bool {
 	for _, prefix := range browserPrefixes {
 		if rest, ok := cutPrefixFold(name, prefix); ok {

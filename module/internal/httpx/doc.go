@@ -1,3 +1,3 @@
-// Package httpx holds small pieces of HTTP that several packages share. It makes no
-// decisions and keeps no state.
+// Package httpx holds small pieces of HTTP that several packages share. It makes no decisions and
+// keeps no state.
 package httpx

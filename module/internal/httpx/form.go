@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// FormError is why a form or another body is refused: a status of 400, 408, 413, 414 or
-// 415 and a sentence that holds no data of the request.
+// FormError says why a form or another body is refused: a status of 400, 408, 413, 414 or 415, and
+// a sentence that contains nothing from the request.
 type FormError struct {
 	Status int
 	Reason string
@@ -24,7 +24,7 @@ func (e *FormError) Error() string { return e.Reason }
 // section 3.1): such a parameter has no values.
 type Form struct{ values map[string][]string }
 
-// Get returns the parameter, or "".
+// Get returns the first value of a parameter, or "".
 func (f Form) Get(name string) string {
 	if all := f.values[name]; len(all) > 0 {
 		return all[0]
@@ -35,25 +35,25 @@ func (f Form) Get(name string) string {
 // All returns the values of a parameter that may be repeated.
 func (f Form) All(name string) []string { return f.values[name] }
 
-// Blank reports whether the parameter was sent without a value, which counts as absent. A
-// caller asks where leaving a parameter out and forgetting its value must not mean the same.
+// Blank reports whether the parameter was sent without a value, which counts as absent. Callers use
+// it where omitting a parameter and forgetting its value must not mean the same.
 func (f Form) Blank(name string) bool {
 	all, sent := f.values[name]
 	return sent && len(all) == 0
 }
 
-// Names lists the parameters that are there, in alphabetical order.
+// Names returns the names of the parameters that have a value, in alphabetical order.
 func (f Form) Names() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(f.values)), func(name string) bool { return len(f.values[name]) == 0 })
 }
 
-// MaxParams is the most parameters a form may have. They are counted before any is
-// decoded: thousands of small ones cost far more than the bytes they have.
+// MaxParams is the maximum number of parameters of a form. They are counted before any is decoded:
+// thousands of small ones cost far more than their size suggests.
 const MaxParams = 100
 
-// ReadForm reads a request's body as application/x-www-form-urlencoded. The body must
-// be limited already ([LimitBody]). A refusal is a [*FormError]; every other
-// error means that the body could not be read.
+// ReadForm reads a request's body as application/x-www-form-urlencoded. [LimitBody] must have
+// limited the body. A refused form is a [*FormError]; any other error means that the body could not
+// be read.
 func ReadForm(r *http.Request, repeatable ...string) (Form, error) {
 	types := r.Header.Values("Content-Type")
 	if len(types) == 0 && r.ContentLength == 0 {
@@ -74,14 +74,14 @@ func ReadForm(r *http.Request, repeatable ...string) (Form, error) {
 
 var errNoForm = &FormError{http.StatusUnsupportedMediaType, "the body must be application/x-www-form-urlencoded"}
 
-// maxQuery is the longest query, in bytes: as long as a body may be. What net/http takes is
-// sixteen times that, and each request would decode all of it.
+// maxQuery is the maximum length of a query in bytes, the same as that of a body. net/http accepts
+// sixteen times as much, and every request would decode all of it.
 const maxQuery = 64 << 10
 
-// ReadMerged reads the query of a request and, of a POST, its body as one form, for
-// clients that put some parameters here and some there. A parameter that comes again with
-// the same value counts once; with another it has several values, which the caller MUST
-// refuse for those it uses. Errors are those of [ReadForm]; a body may be absent.
+// ReadMerged reads the query of a request and, for a POST, its body as one form, for clients that
+// split their parameters between the two. A parameter that is repeated with the same value counts
+// once; with different values it has several, and the caller MUST refuse that for the parameters it
+// uses. Errors are those of [ReadForm]. The body may be absent.
 func ReadMerged(r *http.Request) (Form, error) {
 	f := Form{make(map[string][]string)}
 	once := func(name, value string) bool {
@@ -106,8 +106,8 @@ func ReadMerged(r *http.Request) (Form, error) {
 	return f, eachParam(string(body), once)
 }
 
-// ParseForm parses the encoded form. Parameters that come twice are refused, unless
-// they are named repeatable: which of the two counts is what parsers disagree on.
+// ParseForm parses an encoded form. A repeated parameter is refused unless it is named in
+// repeatable, because parsers disagree about which of the values counts.
 func ParseForm(encoded string, repeatable ...string) (Form, error) {
 	f := Form{make(map[string][]string)}
 	err := eachParam(encoded, func(name, value string) bool {
@@ -127,7 +127,7 @@ func ParseForm(encoded string, repeatable ...string) (Form, error) {
 	return f, nil
 }
 
-// eachParam gives every parameter to add, which refuses one by returning false.
+// eachParam calls add for every parameter. add returns false to refuse one.
 func eachParam(encoded string, add func(name, value string) bool) error {
 	bad := func(reason string) error { return &FormError{http.StatusBadRequest, reason} }
 	if strings.Count(encoded, "&") >= MaxParams {

@@ -2,15 +2,15 @@ package httpx
 
 import "strings"
 
-// The headers that tell an API who calls, where the configuration names no others.
+// The default names of the header fields that tell an API who is calling.
 const (
 	SubjectHeader = "X-Auth-Subject"
 	ClientHeader  = "X-Auth-Client"
 	ScopesHeader  = "X-Auth-Scopes"
 )
 
-// EncodeHeaderValue percent-encodes what is not visible ASCII, so that any text stays one
-// header value. It escapes "%" too, so that decoding gives back exactly the original.
+// EncodeHeaderValue percent-encodes everything but visible ASCII, so that any text remains a single
+// header value. It encodes "%" as well, so that decoding restores the original.
 func EncodeHeaderValue(s string) string {
 	clean := true
 	for i := range len(s) {
@@ -33,7 +33,7 @@ func EncodeHeaderValue(s string) string {
 	return string(out)
 }
 
-// EncodeHeaderList encodes each of the texts and joins them with spaces.
+// EncodeHeaderList encodes each text and joins them with spaces.
 func EncodeHeaderList(texts []string) string {
 	for n, s := range texts {
 		if e := EncodeHeaderValue(s); e != s {

@@ -6,12 +6,12 @@ import (
 	"sync/atomic"
 )
 
-// Unclosed is a client's body that handlers behind cannot close, as a proxy's transport does when
-// the upstream answers before it has read the whole body. net/http ends the connection after a
-// body that was closed early only if it sees its own type there. Behind a server that wraps
-// bodies, as Caddy's does, it would take what is left of the body for the next request on the
-// connection. A body that nobody has closed it reads to its end before it answers, or it ends
-// the connection.
+// Unclosed returns the body of a request in a form that handlers behind cannot close, as the
+// transport of a proxy does when the upstream responds before it has read the whole body. After an
+// early close, net/http ends the connection only if it sees its own body type. Behind a server that
+// wraps bodies, as Caddy's does, it would take the rest of the body for the next request on the
+// connection. If the body was never closed, net/http reads it to the end before it responds, or
+// ends the connection.
 func Unclosed(r *http.Request) io.ReadCloser {
 	if _, done := r.Body.(*unclosed); done || r.ProtoMajor != 1 || r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
 		return r.Body
@@ -32,7 +32,7 @@ func (u *unclosed) Read(p []byte) (int, error) {
 	return u.body.Read(p)
 }
 
-// Close ends the reading of this handler alone.
+// Close stops this handler's reads and leaves the client's body open.
 func (u *unclosed) Close() error {
 	u.closed.Store(true)
 	return nil

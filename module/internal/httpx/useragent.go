@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// maxUserAgent is how much of a User-Agent is kept, in bytes.
+// maxUserAgent is the maximum number of bytes kept of a User-Agent.
 const maxUserAgent = 256
 
-// UserAgent returns the beginning of the request's User-Agent, to be stored and shown.
+// UserAgent returns the beginning of a request's User-Agent, to be stored and displayed.
 func UserAgent(r *http.Request) string {
 	ua := r.UserAgent()
 	return strings.ToValidUTF8(ua[:min(len(ua), maxUserAgent)], "")

@@ -13,17 +13,16 @@ import (
 
 const longestKey = 64
 
-// Book counts attempts for at most so many keys of each kind. The kind is what stands
-// before the first colon of a key, and is the caller's word, never a stranger's: each kind
-// has its room and its lock for itself, so that whoever tries a hundred thousand names of
-// clients does not make us forget what was tried on a user. It is safe for concurrent use.
+// Book counts attempts, for a bounded number of keys of each kind. The kind is the part of a key in
+// front of the first colon; callers choose it and never derive it from a request. Each kind has its
+// own capacity and its own lock, so that an attacker who tries a hundred thousand client names
+// cannot evict what was counted for a user. A Book is safe for concurrent use.
 //
-// At the cap a new key takes the place of an expired one, else of the least recently
-// used one of its kind that is not refused at the moment. A refused key is never given
-// up, so that nobody ends a lock by trying other keys. What flooding does buy: a key below
-// its limit may be forgotten, at the price of as many attempts of its kind as the cap.
-// When every key of a kind is refused, all new ones together have one count for each rule:
-// strangers then share a limit, and nobody guesses without one.
+// At the cap, a new key replaces an expired one, or else the least recently used key of its kind
+// that is not currently refused. A refused key is never evicted, so nobody can end a lockout by
+// trying other keys. Flooding can evict a key below its limit, at the price of as many attempts of
+// that kind as the cap. When every key of a kind is refused, all new keys share one count per rule:
+// strangers then share a limit, but none of them can guess without one.
 type Book struct {
 	cap   int
 	now   func() time.Time
@@ -34,11 +33,11 @@ type Book struct {
 	rates map[string]*fairshare.Rate
 }
 
-// maxKinds bounds the kinds, should a caller ever let a stranger choose one. Those beyond
-// it share the place of keys without a kind.
+// maxKinds bounds the number of kinds, in case a caller ever derives one from a request. Further
+// kinds share the shard of keys without a kind.
 const maxKinds = 32
 
-// shard is the part of a book for one kind of keys.
+// shard holds the keys of one kind.
 type shard struct {
 	cap   int
 	now   func() time.Time
@@ -48,7 +47,7 @@ type shard struct {
 	entries map[string]*entry
 	refused queue
 	open    queue
-	recent  *list.List // of *entry, the open ones; least recently used at the back
+	recent  *list.List // of *entry that are not refused; the least recently used at the back
 	shared  map[Rule]*count
 }
 
@@ -58,18 +57,17 @@ type entry struct {
 	due    time.Duration
 	queue  *queue
 	at     int           // index in queue
-	told   bool          // NewlyRefused has said so
+	told   bool          // NewlyRefused has reported the refusal
 	recent *list.Element // nil while refused
 }
 
-// NewBook makes a book for at most cap keys (at least 1) of each kind.
+// NewBook returns a book for at most cap keys (at least 1) of each kind.
 func NewBook(cap int, now func() time.Time) *Book {
 	return &Book{cap: max(cap, 1), now: now, start: now(), kinds: make(map[string]*shard)}
 }
 
-// Rate returns what everybody together may do, divided among those who do it. The name is
-// the caller's word, as is the rule, of which Lock is without effect; one name has one rule
-// for good.
+// Rate returns the rate that all sources share under a name. The caller chooses name and rule, and
+// a name keeps the rule it was first used with. The rule's Lock has no effect.
 func (b *Book) Rate(name string, r Rule) *fairshare.Rate {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -82,9 +80,9 @@ func (b *Book) Rate(name string, r Rule) *fairshare.Rate {
 	return b.rates[name]
 }
 
-// TakeShare counts an attempt of a source for its own key and, of cost units, for everybody
-// together under the name, or for neither. What is refused leaves no trace, so strangers who
-// are refused for their network do not fill the book with keys.
+// TakeShare counts an attempt twice or not at all: once for the key of its source, and with cost
+// units for everybody together under the name. A refused attempt leaves no trace, so strangers who
+// are refused because of their network do not fill the book with keys.
 func (b *Book) TakeShare(key string, own Rule, from fairshare.Source, name string, together Rule, cost int) (ok bool, retry time.Duration) {
 	if refused, retry := b.Refused(key, own); refused {
 		return false, retry
@@ -95,7 +93,7 @@ func (b *Book) TakeShare(key string, own Rule, from fairshare.Source, name strin
 	return b.Take(key, own)
 }
 
-// shardOf is where a key is counted.
+// shardOf returns the shard that counts a key.
 func (b *Book) shardOf(key string) *shard {
 	kind, _, found := strings.Cut(key, ":")
 	if !found {
@@ -118,9 +116,9 @@ func (b *Book) shardOf(key string) *shard {
 	return s
 }
 
-// Take counts one attempt, atomically, unless the key is refused; retry then says
-// for how long. Of any number of parallel callers exactly Limit get ok. A refused
-// attempt is not counted and prolongs nothing.
+// Take counts one attempt, atomically, unless the key is refused; retry then says for how long. Of
+// any number of parallel callers, exactly Limit get ok. A refused attempt is not counted and does
+// not extend the refusal.
 func (b *Book) Take(key string, r Rule) (ok bool, retry time.Duration) {
 	if r.Limit < 1 {
 		return false, max(r.Window, r.Lock)
@@ -146,9 +144,9 @@ func (s *shard) countAttempt(key string, r Rule) (ok bool, retry time.Duration) 
 	return ok, retry
 }
 
-// Return takes back the latest attempt of the key, because it succeeded. It is for
-// the caller whose attempt it was, at most once for each; an attempt that was counted
-// with those of others at the cap stays counted.
+// Return takes back the latest attempt of the key, because it succeeded. Only the caller that made
+// the attempt may call it, at most once. An attempt that was counted together with those of other
+// keys, at the cap, stays counted.
 func (b *Book) Return(key string) {
 	s := b.shardOf(key)
 	s.mu.Lock()
@@ -160,8 +158,8 @@ func (b *Book) Return(key string) {
 	}
 }
 
-// Forget drops the attempts of a key, and its refusal. Attempts that were counted with those
-// of others at the cap stay counted.
+// Forget drops the attempts of a key and its refusal. Attempts that were counted together with
+// those of other keys, at the cap, stay counted.
 func (b *Book) Forget(key string) {
 	s := b.shardOf(key)
 	s.mu.Lock()
@@ -172,8 +170,8 @@ func (b *Book) Forget(key string) {
 	}
 }
 
-// ForgetSuffix is Forget for all keys of a kind that end in suffix. It looks at every key of
-// the kind, and does not find those of more than 64 bytes, which are kept as digests.
+// ForgetSuffix calls Forget for all keys of a kind that end in suffix. It visits every key of the
+// kind, and misses keys of more than 64 bytes, which are kept as digests.
 func (b *Book) ForgetSuffix(kind, suffix string) {
 	s := b.shardOf(kind + ":")
 	s.mu.Lock()
@@ -186,8 +184,8 @@ func (b *Book) ForgetSuffix(kind, suffix string) {
 	}
 }
 
-// NewlyRefused reports whether the key is refused now, to the first who asks since it
-// is: of any number of callers whose attempts locked a key one is to tell of it.
+// NewlyRefused reports whether the key is refused and this is the first call since the refusal
+// began: of any number of callers whose attempts locked a key, exactly one is told to report it.
 func (b *Book) NewlyRefused(key string) bool {
 	s := b.shardOf(key)
 	s.mu.Lock()
@@ -200,8 +198,8 @@ func (b *Book) NewlyRefused(key string) bool {
 	return true
 }
 
-// expireEntries settles up to n entries of each kind that are due. Two for each attempt is
-// more than attempts can add, so the book shrinks in use, without a sweeper.
+// expireEntries settles up to n due entries of each kind. Two per attempt are more than attempts
+// can add, so the book shrinks in use and needs no sweeper.
 func (s *shard) expireEntries(now time.Duration, n int) {
 	for ; n > 0; n-- {
 		if len(s.refused) > 0 && s.refused[0].due <= now {
@@ -236,8 +234,8 @@ func (s *shard) makeRoom(now time.Duration) bool {
 	return true
 }
 
-// fileEntry puts the entry where it belongs after a change or when it is due, and drops
-// it when there is nothing left to know.
+// fileEntry moves an entry to the list it belongs to after a change, and drops it when nothing
+// about it is left to remember.
 func (s *shard) fileEntry(e *entry, now time.Duration) {
 	s.unfileEntry(e)
 	e.settleCount(now)
@@ -269,7 +267,8 @@ func (s *shard) unfileEntry(e *entry) {
 	}
 }
 
-// sharedCount is bounded by the number of rules, which come from configuration.
+// sharedCount returns the count of a rule that new keys share when all others are refused. There
+// are at most as many as rules, which come from the configuration.
 func (s *shard) sharedCount(r Rule) *count {
 	c := s.shared[r]
 	if c == nil {
@@ -279,8 +278,8 @@ func (s *shard) sharedCount(r Rule) *count {
 	return c
 }
 
-// shortenKey bounds what a key costs. The result is longer than any key that is kept
-// as it is, so the two kinds cannot meet.
+// shortenKey bounds the memory that a key takes, by replacing a long one with its digest. The
+// result is longer than any key that is kept verbatim, so the two cannot collide.
 func shortenKey(key string) string {
 	if len(key) <= longestKey {
 		return key

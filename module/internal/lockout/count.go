@@ -2,22 +2,22 @@ package lockout
 
 import "time"
 
-// Rule says how many attempts a key has. The same key MUST always be taken with
-// the same rule; a caller with several rules puts a word in front of its keys.
+// Rule says how many attempts a key has. A key MUST always be used with the same rule; a caller
+// with several rules gives its keys a prefix for each.
 type Rule struct {
 	Limit  int           // attempts within Window; less than 1 refuses all
 	Window time.Duration // exact and sliding: any stretch of this length
 	Lock   time.Duration // how long a key is refused after its last permitted attempt; 0: until the window slides
 }
 
-// count is what is known of one key. Times are measured from the book's start.
+// count is the state of one key. Times are relative to the creation of the book.
 type count struct {
 	rule  Rule
 	times []time.Duration // within the window, oldest first, at most Limit
 	until time.Duration   // refused before this; 0: not refused
 }
 
-// countAttempt counts an attempt, or says how long the key is refused.
+// countAttempt counts an attempt, or returns how long the key is refused.
 func (c *count) countAttempt(now time.Duration, r Rule) (bool, time.Duration) {
 	c.rule = r
 	c.settleCount(now)
@@ -42,7 +42,7 @@ func (c *count) startRefusal(now time.Duration) {
 	c.until = c.times[len(c.times)-c.rule.Limit] + c.rule.Window
 }
 
-// giveBack removes the latest attempt, and with it a refusal it led to.
+// giveBack removes the latest attempt and a refusal that it caused.
 func (c *count) giveBack(now time.Duration) {
 	c.settleCount(now)
 	if n := len(c.times); n > 0 {
@@ -53,9 +53,9 @@ func (c *count) giveBack(now time.Duration) {
 	}
 }
 
-// settleCount ends a refusal whose time has come and forgets what has left the window.
-// A lock that was served wipes the slate: the next attempts are counted anew. While
-// a key is refused its attempts stand still, so that one of them can be given back.
+// settleCount ends a refusal whose time is up and drops attempts that have left the window. After a
+// lockout, counting starts anew. While a key is refused its attempts are kept, so that one of them
+// can be given back.
 func (c *count) settleCount(now time.Duration) {
 	if c.until != 0 {
 		if now < c.until {
@@ -73,7 +73,7 @@ func (c *count) settleCount(now time.Duration) {
 	c.times = c.times[gone:]
 }
 
-// settleAt is when settling changes what eviction may do with the key.
+// settleAt returns when settling next changes whether the key may be evicted.
 func (c *count) settleAt() time.Duration {
 	if c.until != 0 {
 		return c.until

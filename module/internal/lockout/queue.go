@@ -1,6 +1,6 @@
 package lockout
 
-// queue is a heap of entries, the first due on top.
+// queue is a heap of entries with the one that is due first on top.
 type queue []*entry
 
 func (q queue) Len() int           { return len(q) }
@@ -11,7 +11,7 @@ func (q queue) Swap(i, j int) {
 	q[i].at, q[j].at = i, j
 }
 
-// Push is for container/heap alone.
+// Push implements heap.Interface.
 func (q *queue) Push(x any) {
 	if e, ok := x.(*entry); ok {
 		e.at = len(*q)
@@ -19,7 +19,7 @@ func (q *queue) Push(x any) {
 	}
 }
 
-// Pop is for container/heap alone.
+// Pop implements heap.Interface.
 func (q *queue) Pop() any {
 	old := *q
 	last := len(old) - 1

@@ -2,9 +2,9 @@ package lockout
 
 import "time"
 
-// Refused says whether Take would refuse the key now, and counts nothing. It is for
-// callers that count failures only: several good attempts of one key may be under
-// way at once, and taking and returning each would use up the limit meanwhile.
+// Refused reports whether Take would refuse the key now, without counting. It is for callers that
+// count failures only: several valid attempts for one key may be in progress at once, and taking
+// and returning each would exhaust the limit meanwhile.
 func (b *Book) Refused(key string, r Rule) (refused bool, retry time.Duration) {
 	if r.Limit < 1 {
 		return true, max(r.Window, r.Lock)
@@ -32,7 +32,7 @@ func (s *shard) refusedNow(key string, r Rule) (refused bool, retry time.Duratio
 	return retry > 0, retry
 }
 
-// refusedFor is how long the key is refused, 0 when it is not.
+// refusedFor returns how long the key is still refused, or 0.
 func (c *count) refusedFor(now time.Duration, r Rule) time.Duration {
 	c.rule = r
 	c.settleCount(now)
