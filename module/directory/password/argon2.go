@@ -12,9 +12,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 )
 
-// Bounds of an Argon2 hash. The greatest are denial-of-service guards: one sign-in may
-// take no more than 1 GiB of memory and some seconds, whoever wrote the hash. The least
-// are those of RFC 9106 section 3.1, with a tag that cannot be guessed.
+// Bounds of an Argon2 hash. The upper bounds prevent denial of service: a sign-in may take no
+// more than 1 GiB of memory and a few seconds, whoever wrote the hash. The lower bounds are
+// those of RFC 9106 section 3.1, with a tag that cannot be guessed.
 const (
 	maxMemory  = 1 << 20 // KiB
 	maxTime    = 64
@@ -24,18 +24,19 @@ const (
 	maxDecoded = 128 // bytes of salt, and of tag
 )
 
-// usual is what Caddy's own hasher makes: the first choice of OWASP's password storage cheat sheet.
+// usual has the parameters of Caddy's own hasher, the first choice of OWASP's password storage
+// cheat sheet.
 var usual = Cost{kind: "argon2id", memory: 46 * 1024, rounds: 1, threads: 1, salt: 16, tag: 32}
 
-// Usual is the cost of what [Hash] makes.
+// Usual returns the cost of the hashes that [Hash] makes.
 func Usual() Cost { return usual }
 
-// Hash returns an Argon2id hash of the password, with a salt of its own, in the PHC
-// form $argon2id$v=19$m=47104,t=1,p=1$<salt>$<tag>. It takes any bytes; what a password
-// may be, and its normal form, are the caller's.
+// Hash returns an Argon2id hash of the password with a random salt, in the PHC form
+// $argon2id$v=19$m=47104,t=1,p=1$<salt>$<tag>. It accepts any bytes; the caller decides what a
+// password may be, and normalizes it.
 func Hash(password string) string { return usual.hashPassword(password) }
 
-// hashPassword is Hash with the parameters of c, which is one of Argon2id.
+// hashPassword is Hash with the parameters of c, which must be of Argon2id.
 func (c Cost) hashPassword(password string) string {
 	salt := secret.Bytes(c.salt)
 	return c.formatPHC(salt, argon2.IDKey([]byte(password), salt, c.rounds, c.memory, uint8(c.threads), uint32(c.tag)))
@@ -47,7 +48,7 @@ func (c Cost) formatPHC(salt, tag []byte) string {
 		b64.EncodeToString(salt), b64.EncodeToString(tag))
 }
 
-// The groups are bounded, so that none overflows and nothing matches for long.
+// The groups are bounded, so that no number overflows and no match takes long.
 var phc = regexp.MustCompile(`^\$(argon2id?)\$v=19\$m=([1-9][0-9]{0,8}),t=([1-9][0-9]{0,8}),p=([1-9][0-9]{0,2})\$([A-Za-z0-9+/]{1,255})\$([A-Za-z0-9+/]{1,255})$`)
 
 func parseArgon2(hash string) (*Parsed, error) {
@@ -82,7 +83,7 @@ func parseArgon2(hash string) (*Parsed, error) {
 	}, nil
 }
 
-// parseNumber reads digits that a pattern has bounded.
+// parseNumber reads digits whose number a pattern has bounded.
 func parseNumber(digits string) uint32 {
 	n, _ := strconv.ParseUint(digits, 10, 32)
 	return uint32(n)

@@ -13,11 +13,12 @@ import (
 )
 
 const (
-	// maxBcryptCost bounds a check to some four seconds.
+	// maxBcryptCost bounds a check to about four seconds.
 	maxBcryptCost = 16
-	// maxBcrypt is all that bcrypt looks at, in bytes.
+	// maxBcrypt is the number of bytes of a password that bcrypt reads.
 	maxBcrypt = 72
-	// goodBcryptCost is what is written anew, and the least that may stay.
+	// newBcryptCost is the cost of new hashes, goodBcryptCost the lowest cost that need not be
+	// replaced.
 	newBcryptCost, goodBcryptCost = 12, 10
 
 	wordpressPrefix = "$wp$2"
@@ -25,9 +26,9 @@ const (
 
 var bcryptForm = regexp.MustCompile(`^\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{53}$`)
 
-// parseBcrypt reads a bcrypt hash. It matches no password that bcrypt cannot tell from
-// another: bcrypt takes the first 72 bytes only, and reads what it takes with a NUL
-// behind it over and over, so that "a" and "a\x00a" are one to it.
+// parseBcrypt reads a bcrypt hash. The result matches no password that bcrypt cannot distinguish
+// from another one: bcrypt reads only the first 72 bytes, and repeats a shorter password with a
+// NUL in between, so that "a" and "a\x00a" are the same to it.
 func parseBcrypt(hash string) (*Parsed, error) {
 	cost, err := bcryptCost(hash)
 	if err != nil {
@@ -44,8 +45,8 @@ func parseBcrypt(hash string) (*Parsed, error) {
 	}, nil
 }
 
-// parseWordPress reads what WordPress writes since 6.8: bcrypt over a digest of the
-// password, so that passwords of any length differ.
+// parseWordPress reads the form that WordPress writes since 6.8: bcrypt over a digest of the
+// password, so that long passwords differ, too.
 func parseWordPress(hash string) (*Parsed, error) {
 	stored := strings.TrimPrefix(hash, "$wp")
 	cost, err := bcryptCost(stored)
@@ -76,8 +77,8 @@ func bcryptCost(hash string) (uint32, error) {
 	return cost, nil
 }
 
-// HashBcrypt returns a bcrypt hash in the form that PHP's password_verify and nearly every other program reads. ok is
-// false for a password that bcrypt cannot hold whole: one of more than 72 bytes, or with a NUL.
+// HashBcrypt returns a bcrypt hash in the form that PHP's password_verify and nearly every other program can read. ok
+// is false for a password that bcrypt would not use completely: one of more than 72 bytes, or with a NUL.
 func HashBcrypt(password string) (hash string, ok bool) {
 	if !bcryptable(password) {
 		return "", false
@@ -86,11 +87,11 @@ func HashBcrypt(password string) (hash string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	// The library's $2a$ is what others write as $2y$ (PHP) or $2b$.
+	// The library writes $2a$ where others write $2y$ (PHP) or $2b$.
 	return "$2y$" + strings.TrimPrefix(string(made), "$2a$"), true
 }
 
-// GoodBcrypt reports whether this is a bcrypt hash that need not be replaced where bcrypt is what is wanted.
+// GoodBcrypt reports whether this is a bcrypt hash that need not be replaced by a new bcrypt hash.
 func (p *Parsed) GoodBcrypt() bool { return p.cost.kind == "bcrypt" && p.cost.rounds >= goodBcryptCost }
 
 func bcryptable(password string) bool {

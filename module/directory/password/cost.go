@@ -6,23 +6,25 @@ import (
 	"strings"
 )
 
-// Cost is everything that the time of a check depends on. It is comparable: two hashes
-// of the same cost take the same time.
+// Cost is everything that the duration of a check depends on. It is comparable: two hashes of
+// the same cost take the same time.
 type Cost struct {
 	kind   string // the form, such as argon2id or bcrypt
 	memory uint32 // KiB, of Argon2
-	// rounds are passes of Argon2, rounds of sha-crypt, and the binary logarithm of the rounds of bcrypt and phpass.
+	// rounds are the passes of Argon2, the rounds of sha-crypt, and the binary logarithm of the rounds of bcrypt and
+	// phpass.
 	rounds    uint32
 	threads   uint32
 	salt, tag int // bytes, where they matter
 }
 
-// Quick reports whether a check takes no time worth speaking of, so that its absence
-// could not be told from its presence, and a thief of the hash is hardly slowed down.
+// Quick reports whether a check takes negligible time: nobody can tell whether it was made, and
+// it hardly slows down a thief of the hash.
 func (c Cost) Quick() bool { return c.rounds == 0 }
 
-// Dummy returns a hash that costs what c costs, for a sign-in without a user. It is all zeros: no password is known
-// to give that, and the caller refuses whatever the comparison says. A quick cost has none: it is that of [Usual].
+// Dummy returns a hash whose check costs c, for a sign-in without a user. It is all zeros: no password is known to
+// produce that, and the caller refuses whatever the comparison says. For a quick cost it is a hash of the cost
+// [Usual].
 func (c Cost) Dummy() string {
 	zeros := func(n int) string { return strings.Repeat(".", n) }
 	switch c.kind {
@@ -46,8 +48,8 @@ func (c Cost) Dummy() string {
 	return usual.Dummy()
 }
 
-// MostUsed returns the cost that most hashes have, the greater of two that are equally
-// many, and how many hashes have others. Without any it is [Usual].
+// MostUsed returns the most frequent cost, the higher one in a tie, and the number of hashes
+// with other costs. Without hashes it returns [Usual].
 func MostUsed(count map[Cost]int) (most Cost, others int) {
 	total := 0
 	for c, n := range count {
@@ -62,7 +64,7 @@ func MostUsed(count map[Cost]int) (most Cost, others int) {
 	return most, total - count[most]
 }
 
-// compareCosts orders costs by the work they ask for, within a kind.
+// compareCosts orders the costs of one kind by the work they require.
 func compareCosts(p, q Cost) int {
 	return cmp.Or(
 		cmp.Compare(p.kind, q.kind),

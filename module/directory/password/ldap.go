@@ -13,7 +13,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 )
 
-// ldapForms are digests in base64 with the salt, if any, behind the digest.
+// ldapForms are digests in base64 with the salt, if any, after the digest.
 var ldapForms = map[string]struct {
 	new    func() hash.Hash
 	salted bool
@@ -25,14 +25,14 @@ var ldapForms = map[string]struct {
 	"SHA512": {sha512.New, false}, "SSHA512": {sha512.New, true},
 }
 
-// wrapped are the names in front of hashes that say themselves what they are.
+// wrapped are the scheme names in front of hashes that identify their own format.
 var wrapped = map[string]string{"CRYPT": "$", "BCRYPT": "$2", "ARGON2": "$argon2"}
 
-// maxLDAPSalt is the longest salt behind a digest, in bytes; usual are 4 to 16.
+// maxLDAPSalt is the longest salt after a digest, in bytes; 4 to 16 are usual.
 const maxLDAPSalt = 64
 
-// parseLDAP reads {NAME} and what it says; the name's letter case does not matter
-// (RFC 2307 section 5.3, which has SHA and MD5; the others are usual).
+// parseLDAP reads {NAME} and the hash after it. The name is case-insensitive (RFC 2307 section
+// 5.3, which has SHA and MD5; the others are common).
 func parseLDAP(text string) (*Parsed, error) {
 	name, rest, ok := strings.Cut(text[1:], "}")
 	name = strings.ToUpper(name)
@@ -52,7 +52,7 @@ func parseLDAP(text string) (*Parsed, error) {
 	case err != nil || strings.ContainsAny(rest, "\r\n"):
 		return nil, errors.New("has a digest that is not in base64")
 	case len(raw) < size, len(raw) > size && !form.salted, len(raw) > size+maxLDAPSalt:
-		return nil, errors.New("has a digest of another length than its name says")
+		return nil, errors.New("has a digest whose length does not match its name")
 	}
 	stored, salt := raw[:size], raw[size:]
 	return &Parsed{

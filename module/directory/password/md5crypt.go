@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 )
 
-// md5CryptRounds is fixed by the form (Poul-Henning Kamp, FreeBSD 1994).
+// md5CryptRounds is fixed by the format (Poul-Henning Kamp, FreeBSD 1994).
 const md5CryptRounds = 1000
 
 // parseMD5Crypt reads $1$<salt>$<22 characters> of crypt(3), and the same with Apache's magic $apr1$.
@@ -60,7 +60,7 @@ func md5Crypt(password, salt, magic string) string {
 	return out.String()
 }
 
-// cryptRounds runs the rounds of md5-crypt, which sha-crypt took over.
+// cryptRounds runs the rounds of md5-crypt, which sha-crypt shares.
 func cryptRounds(h hash.Hash, sum, pass, salt []byte, rounds int) []byte {
 	for i := range rounds {
 		h.Reset()
@@ -85,7 +85,7 @@ func cryptRounds(h hash.Hash, sum, pass, salt []byte, rounds int) []byte {
 	return sum
 }
 
-// repeatBytes gives n bytes of b over and over.
+// repeatBytes repeats b until it has n bytes.
 func repeatBytes(b []byte, n int) []byte {
 	out := make([]byte, n)
 	for i := 0; i < n; i += copy(out[i:], b) {
@@ -93,7 +93,7 @@ func repeatBytes(b []byte, n int) []byte {
 	return out
 }
 
-// saltLetters reports whether a salt has printable characters only, and none that ends it.
+// saltLetters reports whether a salt consists of printable characters that do not end it.
 func saltLetters(salt string) bool {
 	return !strings.ContainsFunc(salt, func(r rune) bool { return r <= ' ' || r > '~' || r == '$' || r == ':' })
 }

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// maxHash is the longest text that is looked at as a hash, in bytes.
+// maxHash is the longest text that is parsed as a hash, in bytes.
 const maxHash = 1024
 
-// errUnknown tells what would be understood, and never quotes what was given.
-var errUnknown = errors.New("is no password hash of a known form")
+// errUnknown never quotes the text.
+var errUnknown = errors.New("is not a password hash of a known form")
 
-// Parsed is a hash that was found well-formed and not too costly. It does not change and is safe for concurrent use.
+// Parsed is a hash that is well-formed and not too costly. It is immutable and safe for concurrent use.
 type Parsed struct {
 	cost     Cost
 	outdated bool
@@ -55,11 +55,12 @@ func parseHash(hash string) (*Parsed, error) {
 	return nil, errUnknown
 }
 
-// Matches reports whether this is the hash of the password, in a time that does not depend on the answer.
+// Matches reports whether this is the hash of the password, in time that does not depend on the result.
 func (p *Parsed) Matches(password string) bool { return p.check(password) }
 
-// Outdated reports whether [Hash] would make a better one: of another kind than Argon2id, or with less work.
+// Outdated reports whether [Hash] would make a better hash: this one is not of Argon2id, or requires less
+// work.
 func (p *Parsed) Outdated() bool { return p.outdated }
 
-// Cost is what a check of the hash costs.
+// Cost returns the cost of a check of the hash.
 func (p *Parsed) Cost() Cost { return p.cost }

@@ -14,8 +14,8 @@ import (
 // itoa64 is the alphabet of crypt(3), phpass and others, in the order of its values.
 const itoa64 = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// The binary logarithm of phpass's rounds. The greatest is a denial-of-service guard;
-// WordPress and phpBB write 11 to 13, Drupal 15.
+// The binary logarithm of phpass's rounds. The upper bound prevents denial of service; WordPress
+// and phpBB write 11 to 13, Drupal 15.
 const minPhpass, maxPhpass = 7, 20
 
 // parsePhpass reads the portable hashes of Solar Designer's phpass, $P$ and phpBB's
@@ -57,7 +57,8 @@ func phpassRounds(h hash.Hash, salt, password string, rounds int) []byte {
 	return sum
 }
 
-// littleEndian64 writes six bits a character, those of three bytes from the lowest.
+// littleEndian64 encodes six bits per character, starting with the lowest bits of each three
+// bytes.
 func littleEndian64(b []byte) string {
 	var out strings.Builder
 	for len(b) > 0 {
@@ -72,7 +73,7 @@ func littleEndian64(b []byte) string {
 	return out.String()
 }
 
-// digits64 writes the lowest six bits of v first, n characters.
+// digits64 encodes v in n characters, the lowest six bits first.
 func digits64(v uint32, n int) string {
 	out := make([]byte, n)
 	for i := range out {

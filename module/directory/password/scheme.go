@@ -14,14 +14,14 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 )
 
-// Scheme says how a program of its own made the digests that it keeps in hex, such as
-// md5(salt+password). The zero Scheme is none.
+// Scheme describes how a program made the hexadecimal digests that it stores, such as
+// md5(salt+password). The zero Scheme stands for none.
 type Scheme struct {
 	text string // its canonical spelling
 	top  *term
 }
 
-// term is the password, the salt, or a digest, in hex, of terms in a row.
+// term is the password, the salt, or the hexadecimal digest of a sequence of terms.
 type term struct {
 	word string // "password", "salt" or a name in digests
 	of   []term
@@ -29,7 +29,7 @@ type term struct {
 
 var digests = map[string]func() hash.Hash{"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New, "sha512": sha512.New}
 
-// Bounds of a scheme: what is written comes from an operator, so they are against mistakes.
+// Bounds of a scheme. An operator writes it, so they only guard against mistakes.
 const (
 	maxScheme = 200 // bytes
 	maxSalt   = 255 // bytes
@@ -37,8 +37,9 @@ const (
 
 var errScheme = errors.New("expected a digest (md5, sha1, sha256 or sha512) of password and salt in the order they are joined, such as md5(password), sha1(salt+password) or md5(md5(password)+salt)")
 
-// ParseScheme reads a scheme: md5, sha1, sha256 or sha512 of what stands in parentheses, joined by +: password, salt,
-// or another digest, in lower-case hex. A name alone, such as md5, is that of the password.
+// ParseScheme reads a scheme: md5, sha1, sha256 or sha512 of the terms in parentheses, which are joined by +:
+// password, salt, or another digest, in lower-case hex. A name alone, such as md5, stands for the digest of the
+// password.
 func ParseScheme(text string) (Scheme, error) {
 	s := strings.Join(strings.Fields(text), "")
 	if digests[s] != nil {
@@ -71,7 +72,7 @@ func parseTerm(s string) (term, string, error) {
 		return term{}, "", errScheme
 	}
 	for {
-		part, rest, err := parseTerm(s[1:]) // behind the parenthesis or the plus
+		part, rest, err := parseTerm(s[1:]) // after the parenthesis or the plus
 		if err != nil {
 			return term{}, "", err
 		}
@@ -87,7 +88,8 @@ func parseTerm(s string) (term, string, error) {
 	}
 }
 
-// Parse reads a digest in hex, of either letter case, that was made by this scheme. Its errors never quote it.
+// Parse reads a hexadecimal digest, of either letter case, that was made by this scheme. Its errors never
+// quote it.
 func (s Scheme) Parse(digest, salt string) (*Parsed, error) {
 	if s.top == nil {
 		return nil, errUnknown

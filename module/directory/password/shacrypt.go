@@ -12,8 +12,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 )
 
-// Bounds of sha-crypt's rounds (Ulrich Drepper, "Unix crypt using SHA-256 and SHA-512").
-// The greatest is a denial-of-service guard: some seconds for the longest password.
+// Bounds of sha-crypt's rounds (Ulrich Drepper, "Unix crypt using SHA-256 and SHA-512"). The
+// upper bound prevents denial of service: a few seconds for the longest password.
 const (
 	minSHARounds     = 1000
 	maxSHARounds     = 1_000_000
@@ -52,8 +52,8 @@ type shaCrypt struct {
 	kind   string
 	new    func() hash.Hash
 	length int // of the text
-	third  int // of the digest's bytes that are written in threes
-	step   int // from the first byte of one three to that of the next
+	third  int // of the digest's bytes, which are encoded in threes
+	step   int // from the first byte of one group of three to that of the next
 	rest   []int
 }
 
@@ -95,7 +95,7 @@ func (s shaCrypt) crypt(pass, salt []byte, rounds int) string {
 	return s.encode(cryptRounds(h, sum, p, q, rounds))
 }
 
-// encode writes the digest's bytes in the order of the specification's last step.
+// encode encodes the digest's bytes in the order of the last step of the specification.
 func (s shaCrypt) encode(sum []byte) string {
 	var out strings.Builder
 	write := func(from ...int) {

@@ -9,19 +9,19 @@ import (
 	"unicode/utf8"
 )
 
-// MaxTime is the end of the year 9999, the last time with a text form, in Unix seconds.
+// MaxTime is the end of the year 9999 in Unix seconds, the last time that can be formatted.
 const MaxTime = 253402300799
 
-// Claims reads the members of a JSON object. OK stays true while the object was well-formed and each member that was
-// read had its type.
+// Claims reads the members of a JSON object. OK stays true as long as the object was well-formed and each member
+// that was read had the expected type.
 type Claims struct {
-	// Members is a map, because decoding into a struct would take "ALG" for "alg". Of duplicate members the last
-	// counts.
+	// Members is a map, because decoding into a struct would accept "ALG" for "alg". Of duplicate members the
+	// last one counts.
 	Members map[string]json.RawMessage
 	OK      bool
 }
 
-// DecodeClaims decodes a header or payload. What is not a JSON object gives claims that are not OK.
+// DecodeClaims decodes a header or payload. If it is not a JSON object, OK of the result is false.
 func DecodeClaims(encoded string) Claims {
 	raw, err := Base64.DecodeString(encoded)
 	if err != nil || !utf8.Valid(raw) {
@@ -32,14 +32,14 @@ func DecodeClaims(encoded string) Claims {
 	return Claims{Members: m, OK: err == nil && m != nil}
 }
 
-// Text returns a string that must be there and not be empty.
+// Text returns a string, which must be present and not empty.
 func (c *Claims) Text(name string) string {
 	s, ok := decodeText(c.Members[name])
 	c.OK = c.OK && ok && s != ""
 	return s
 }
 
-// OptionalText returns a string, "" if it is absent.
+// OptionalText returns a string, or "" if it is absent.
 func (c *Claims) OptionalText(name string) string {
 	if c.Members[name] == nil {
 		return ""
@@ -69,7 +69,7 @@ func (c *Claims) OptionalDate(name string) time.Time {
 	return c.Date(name)
 }
 
-// OptionalCount returns a whole number, 0 if it is absent.
+// OptionalCount returns a whole number, or 0 if it is absent.
 func (c *Claims) OptionalCount(name string) int64 {
 	if c.Members[name] == nil {
 		return 0
@@ -79,14 +79,14 @@ func (c *Claims) OptionalCount(name string) int64 {
 	return n
 }
 
-// Bytes returns a member in base64url (RFC 7518 section 2) that must be there.
+// Bytes returns a member in base64url (RFC 7518 section 2), which must be present.
 func (c *Claims) Bytes(name string) []byte {
 	raw, err := Base64.DecodeString(c.Text(name))
 	c.OK = c.OK && err == nil
 	return raw
 }
 
-// Audience returns aud, which is one string or a list of at least one (RFC 7519 section 4.1.3).
+// Audience returns aud, a string or a list of at least one (RFC 7519 section 4.1.3).
 func (c *Claims) Audience() []string {
 	raw := c.Members["aud"]
 	var items []json.RawMessage

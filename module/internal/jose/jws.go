@@ -5,19 +5,20 @@ import (
 	"time"
 )
 
-// Leeway is the tolerance for clocks that differ. It is granted on nbf and iat.
+// Leeway is the tolerance for clock differences, applied to nbf and iat.
 const Leeway = time.Minute
 
 // Base64 is the encoding of all parts of a JWS and of all numbers in a JWK.
 var Base64 = base64.RawURLEncoding.Strict()
 
-// JWS is a compact JWS (RFC 7515 section 7.1), cut into its encoded parts. Signed is what the signature covers.
+// JWS is a compact JWS (RFC 7515 section 7.1), split into its encoded parts. Signed is the part that the
+// signature covers.
 type JWS struct {
 	Signed, Header, Payload, Signature string
 }
 
-// Split cuts without allocating, however many dots there are (CVE-2025-30204). It refuses every character outside the
-// URL-safe alphabet: decoders skip line breaks, so one token would have many spellings.
+// Split splits a compact JWS without allocating, however many dots it has (CVE-2025-30204). It refuses every
+// character outside the URL-safe alphabet: decoders skip line breaks, so one token could be spelled in many ways.
 func Split(raw string) (s JWS, ok bool) {
 	first, second := -1, -1
 	for i := range len(raw) {

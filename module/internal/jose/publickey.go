@@ -13,14 +13,15 @@ import (
 )
 
 const (
-	// MinRSABits is the size of the RSA keys that the gateway makes and the least it accepts (NIST SP 800-131A).
+	// MinRSABits is the size of the RSA keys that the gateway makes, and the minimum that it accepts (NIST SP
+	// 800-131A).
 	MinRSABits = 2048
-	// maxRSABits bounds what checking a signature with a key of somebody else's making costs.
+	// maxRSABits bounds the cost of verifying a signature with somebody else's key.
 	maxRSABits = 8192
 )
 
 // PublicKey reads the key of a JWK: EC on P-256, RSA of 2048 to 8192 bits, or Ed25519. Coordinates must have the
-// length that RFC 7518 section 6 demands, so that no key has two spellings.
+// length that RFC 7518 section 6 requires, so that each key has only one encoding.
 func PublicKey(jwk *Claims) (key crypto.PublicKey, err error) {
 	curve := jwk.OptionalText("crv")
 	switch kty := jwk.Text("kty"); kty {

@@ -17,15 +17,15 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/jose"
 )
 
-// algorithm is one way to sign. A key is made for one algorithm and never used with another: a token's header can
-// only agree with the key or be refused.
+// algorithm is a signing algorithm. A key is made for one algorithm and never used with another: the header of a
+// token must agree with its key, or the token is refused.
 type algorithm struct {
 	kty      string
 	method   jwt.SigningMethod
 	generate func() (crypto.Signer, error)
 }
 
-// algorithms is everything we sign with (RFC 7518 section 3.1, RFC 8037 section 3.1).
+// algorithms are those that the gateway signs with (RFC 7518 section 3.1, RFC 8037 section 3.1).
 var algorithms = map[string]algorithm{
 	"ES256": {"EC", es256{jwt.SigningMethodES256}, func() (crypto.Signer, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) }},
 	"RS256": {"RSA", jwt.SigningMethodRS256, func() (crypto.Signer, error) { return rsa.GenerateKey(rand.Reader, jose.MinRSABits) }},
@@ -38,13 +38,14 @@ var algorithms = map[string]algorithm{
 // Supports reports whether keys can be made for an algorithm.
 func Supports(alg string) bool { return algorithms[alg].method != nil }
 
-// es256 signs deterministically (RFC 6979), as RFC 8725 section 3.2 recommends: a repeated nonce would give the key
-// away. It is also what the standard library does with the fewest allocations, most of which a signature causes.
+// es256 signs deterministically (RFC 6979), as RFC 8725 section 3.2 recommends: a repeated nonce would reveal the
+// key. It is also the standard library's variant with the fewest allocations, and most allocations of a request are
+// made by signing.
 type es256 struct{ *jwt.SigningMethodECDSA }
 
 var errNotP256 = errors.New("keyring: an ES256 key must be on P-256")
 
-// Sign returns the two numbers one after the other, 32 bytes each (RFC 7518 section 3.4).
+// Sign returns the two numbers of the signature, 32 bytes each (RFC 7518 section 3.4).
 func (es256) Sign(text string, key any) ([]byte, error) {
 	private, ok := key.(*ecdsa.PrivateKey)
 	if !ok || private.Curve != elliptic.P256() {
@@ -58,7 +59,7 @@ func (es256) Sign(text string, key any) ([]byte, error) {
 	signature, in := make([]byte, 64), cryptobyte.String(der)
 	var r, s []byte
 	if !in.ReadASN1(&in, asn1.SEQUENCE) || !in.ReadASN1Integer(&r) || !in.ReadASN1Integer(&s) || len(r) > 32 || len(s) > 32 {
-		return nil, errors.New("keyring: a signature is not two numbers in DER")
+		return nil, errors.New("keyring: a signature is not a DER sequence of two numbers")
 	}
 	copy(signature[32-len(r):32], r)
 	copy(signature[64-len(s):], s)

@@ -11,10 +11,10 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// maxAttempts bounds the races that one change of the ring may lose.
+// maxAttempts is how often a change of the ring is tried while other nodes keep changing it.
 const maxAttempts = 16
 
-// Why a key was made.
+// Reasons for making a key.
 const (
 	WhyFirst    = "first"    // there was none that could sign
 	WhySchedule = "schedule" // the one that signs became old
@@ -28,21 +28,22 @@ type Change struct {
 	Revoked  bool
 }
 
-// draft is the next state of the ring while it is planned. Everything in it follows from one reading of the record,
-// and it is stored only if the record is still the same.
+// draft is the next state of the ring while it is being planned. All of it derives from one read of the record, and
+// it is stored only if the record has not changed since.
 type draft struct {
 	was     *snapshot
 	now     time.Time
-	life    time.Duration // the longest life of any token of this node
-	keys    []storedKey   // what is kept, then what was added
+	life    time.Duration // the longest lifetime of any token of this node
+	keys    []storedKey   // the kept keys, then the added ones
 	made    []storedKey
 	changed bool
 
-	spare map[string]*storedKey // new keys at hand, by algorithm
-	needs []string              // algorithms for which there was none
+	spare map[string]*storedKey // keys generated in advance, by algorithm
+	needs []string              // algorithms for which a key must be generated
 }
 
-// addKey takes a new key into the ring. With a zero from it signs at once, on each node whatever its clock says.
+// addKey adds a new key to the ring. If from is zero the key signs at once, on every node whatever its clock
+// says.
 func (d *draft) addKey(alg string, from time.Time) {
 	spare := d.spare[alg]
 	if spare == nil {
@@ -54,8 +55,8 @@ func (d *draft) addKey(alg string, from time.Time) {
 	d.keys, d.made, d.changed = append(d.keys, k), append(d.made, k), true
 }
 
-// change moves the stored ring to what plan makes of it, and plans again if another node wrote meanwhile. Keys are
-// generated while nobody waits for the ring: an RSA key can take a second.
+// change replaces the stored ring by what plan makes of it, and plans again if another node wrote meanwhile. Keys
+// are generated while nobody waits for the ring: an RSA key can take a second.
 func (r *Ring) change(ctx context.Context, why string, plan func(*draft)) (*snapshot, error) {
 	spare := make(map[string]*storedKey)
 	for range maxAttempts {
@@ -73,14 +74,14 @@ func (r *Ring) change(ctx context.Context, why string, plan func(*draft)) (*snap
 					return nil, err
 				}
 			}
-		case !store.IsAnswer(err): // else another node wrote meanwhile
+		case !store.IsAnswer(err): // otherwise another node wrote meanwhile
 			return nil, err
 		}
 	}
-	return nil, errors.New("keyring: the ring changes too often to change it")
+	return nil, errors.New("keyring: other nodes changed the signing keys during every attempt")
 }
 
-// tryChange reads the ring, plans and writes.
+// tryChange reads the ring, plans the change and writes it.
 func (r *Ring) tryChange(ctx context.Context, d *draft, plan func(*draft)) (*snapshot, error) {
 	r.access.Lock()
 	defer r.access.Unlock()
@@ -123,8 +124,8 @@ func (r *Ring) writeRecord(ctx context.Context, version uint64, keys []storedKey
 	return decodeRecord(record)
 }
 
-// extendLives records that keys which still sign may sign for tokens that live longer than was known, so that they do
-// not retire too early.
+// extendLives records that keys which still sign may sign tokens with a longer lifetime than was known, so that the
+// keys do not retire too early.
 func (d *draft) extendLives() {
 	for i := range d.keys {
 		if k := &d.keys[i]; !k.stoppedSigning(d.now) && k.Life < d.life {
@@ -135,8 +136,8 @@ func (d *draft) extendLives() {
 	}
 }
 
-// retire lets the key sign until then, and verify until the last of its tokens has expired on the slowest clock.
-// Zero: for ever.
+// retire lets the key sign until the given time, and verify until the last of its tokens has expired on the
+// slowest clock. The zero time means forever.
 func (k *storedKey) retire(until time.Time) {
 	k.SignsUntil, k.Retires = until, time.Time{}
 	if !until.IsZero() {
@@ -144,7 +145,7 @@ func (k *storedKey) retire(until time.Time) {
 	}
 }
 
-// rotateKeys begins a rotation of the algorithm unless one is in progress.
+// rotateKeys starts a rotation of the algorithm's key unless one is in progress.
 func (d *draft) rotateKeys(alg string) {
 	switch {
 	case d.was.next(alg, d.now) != nil:
@@ -163,7 +164,7 @@ func (d *draft) rotateKeys(alg string) {
 	d.addKey(alg, from)
 }
 
-// removeKey takes a key out and makes sure that another one signs now and from then on.
+// removeKey removes a key and ensures that another one signs from now on.
 func (d *draft) removeKey(kid, alg string) {
 	d.keys = slices.DeleteFunc(d.keys, func(k storedKey) bool { return k.Kid == kid })
 	d.changed = true
@@ -176,7 +177,7 @@ func (d *draft) removeKey(kid, alg string) {
 	for i := range d.keys {
 		switch k := &d.keys[i]; {
 		case k.Kid != signer.Kid:
-		case signer == next: // it cannot wait until everybody has seen it
+		case signer == next: // it cannot wait until every verifier has seen it
 			k.SignsFrom = time.Time{}
 		case next == nil: // its successor is the key that was removed
 			k.retire(time.Time{})

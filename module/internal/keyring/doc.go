@@ -1,3 +1,3 @@
-// Package keyring keeps the keys that sign tokens: one record in the store for all nodes, its rotation, the public
-// keys, and revoked keys. It knows nothing of what is signed.
+// Package keyring keeps the signing keys: one record in the store, shared by all nodes, with rotation, revocation
+// and the published public keys. It does not know what is signed.
 package keyring

@@ -16,7 +16,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/jose"
 )
 
-// jwk is a public key by RFC 7517. The type has no private member, so none can be published by mistake.
+// jwk is a public key in the format of RFC 7517. It has no field for private parts, so none can be
+// published by mistake.
 type jwk struct {
 	Kty string `json:"kty"`
 	Kid string `json:"kid,omitempty"`
@@ -29,7 +30,7 @@ type jwk struct {
 	E   string `json:"e,omitempty"`
 }
 
-// newJWK describes a public key; its kid is the thumbprint.
+// newJWK returns the JWK of a public key, with the thumbprint as its kid.
 func newJWK(alg string, public crypto.PublicKey) (jwk, error) {
 	k := jwk{Kty: algorithms[alg].kty, Use: "sig", Alg: alg}
 	text := jose.Base64.EncodeToString
@@ -51,8 +52,8 @@ func newJWK(alg string, public crypto.PublicKey) (jwk, error) {
 	return k, nil
 }
 
-// thumbprint is RFC 7638 section 3, and RFC 8037 appendix A.3 for Ed25519: the hash of the required members in
-// lexicographic order. None of the values needs escaping.
+// thumbprint returns the hash of the required members in lexicographic order (RFC 7638 section 3; RFC 8037
+// appendix A.3 for Ed25519). None of the values needs escaping.
 func (k jwk) thumbprint() string {
 	var text string
 	switch k.Kty {
@@ -67,8 +68,8 @@ func (k jwk) thumbprint() string {
 	return jose.Base64.EncodeToString(sum[:])
 }
 
-// public returns the key. It refuses one that is weak, does not fit its algorithm or is written in another way than
-// ours.
+// public returns the key. It refuses keys that are weak, do not match their algorithm, or are not in the encoding
+// that newJWK writes.
 func (k jwk) public() (crypto.PublicKey, error) {
 	raw, err := json.Marshal(k)
 	if err != nil {
@@ -88,13 +89,13 @@ func (k jwk) public() (crypto.PublicKey, error) {
 	return key, nil
 }
 
-// KeySet is the published form of the ring: the public keys only.
+// KeySet is the published form of the ring, with public keys only.
 type KeySet struct {
 	JSON []byte // a JWK set, RFC 7517 section 5
 	ETag string // strong, quoted
 }
 
-// newKeySet writes the JWK set. Its tag follows from its content.
+// newKeySet encodes the JWK set. Its ETag depends only on the content.
 func newKeySet(keys iter.Seq[*Key]) (KeySet, error) {
 	set := struct {
 		Keys []jwk `json:"keys"`

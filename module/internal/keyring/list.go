@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// KeyState is what a key is used for.
+// KeyState says what a key is used for.
 type KeyState string
 
 // The states of a key, in order.
@@ -15,7 +15,7 @@ const (
 	KeyVerifies KeyState = "verifies" // has signed tokens that may be alive
 )
 
-// SigningKey describes a key of the ring to operators. Times are zero where there is none.
+// SigningKey describes a key of the ring to operators. A time that does not apply is zero.
 type SigningKey struct {
 	Kid       string    `json:"kid"`
 	Alg       string    `json:"alg"`
@@ -25,7 +25,7 @@ type SigningKey struct {
 	Retires   time.Time `json:"retires,omitzero"`    // zero: not before the next one is made
 }
 
-// List returns the keys in use, oldest first, as the store has them now.
+// List reads the store and returns the keys in use, oldest first.
 func (r *Ring) List(ctx context.Context) ([]SigningKey, error) {
 	s, err := r.reread(ctx)
 	if err != nil {

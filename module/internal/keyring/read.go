@@ -11,26 +11,27 @@ import (
 )
 
 const (
-	// maxAge is how old the ring in memory may be before it is read again. It is well below the time for which a new
-	// key is published before it signs.
+	// maxAge is the age at which the ring in memory is read again. It is well below the time for which a new key is
+	// published before it signs.
 	maxAge = time.Minute
-	// retryPause is the pause after a re-read that failed, during which the old ring serves.
+	// retryPause is the pause after a failed read, during which the old ring is used.
 	retryPause = 5 * time.Second
-	// seekPause is the least time between two re-reads for an unknown kid. Without it anyone could turn each forged
-	// token into a read of the store.
+	// seekPause is the minimum time between two reads for an unknown kid. Without it, every forged token could
+	// cause a read of the store.
 	seekPause = time.Second
-	// readTimeout bounds one access to the store. Accesses are shared by the requests that wait, so they do not end
-	// with the request that began them.
+	// readTimeout bounds one access to the store. Waiting requests share an access, so it does not end with the
+	// request that started it.
 	readTimeout = 3 * time.Second
-	// kidLength is that of a thumbprint, the only form of kid we make.
+	// kidLength is the length of a thumbprint, the only form of kid that the gateway makes.
 	kidLength = 43
 )
 
-// snapshot is the ring, not older than maxAge unless the store fails. An error means that it was never read.
+// snapshot returns the ring, which is not older than maxAge unless the store fails. An error means that the
+// ring has never been read.
 func (r *Ring) snapshot(ctx context.Context) (*snapshot, error) {
 	s := r.current.Load()
 	if s != nil {
-		// A clock that was set back must not keep an old ring for long either.
+		// If the clock was set back, an old ring must not be kept for long either.
 		if left := r.due.Load() - r.Now().UnixNano(); left > 0 && left <= int64(maxAge) {
 			if r.isBehind(s) {
 				if fresh, err := r.share(ctx, "seek", r.seek); err == nil {
@@ -47,7 +48,7 @@ func (r *Ring) snapshot(ctx context.Context) (*snapshot, error) {
 	return fresh, err
 }
 
-// reread reads the ring from the store, whatever is in memory.
+// reread reads the ring from the store regardless of its age in memory.
 func (r *Ring) reread(ctx context.Context) (*snapshot, error) {
 	return r.share(ctx, "read", func(ctx context.Context) error {
 		r.access.Lock()
@@ -57,8 +58,8 @@ func (r *Ring) reread(ctx context.Context) (*snapshot, error) {
 	})
 }
 
-// isBehind reports, once a second, that a key was revoked since s was read or that s was read before the revoked key
-// was taken out of the record: its successor signs on other nodes at once.
+// isBehind reports, at most once a second, that a key was revoked after s was read, or that s was read before the
+// revoked key was removed from the record: on other nodes its successor signs at once.
 func (r *Ring) isBehind(s *snapshot) bool {
 	if !s.dirty && s.seen == r.Revocations.KeysRevoked() {
 		return false
@@ -80,8 +81,8 @@ func (r *Ring) seek(ctx context.Context) error {
 	return r.seekErr
 }
 
-// share makes one access for all who ask for it at the same time, and returns the ring as it is then. Each waits no
-// longer than its own context.
+// share performs one access for all callers that want the same one at the same time, and returns the resulting
+// ring. Each caller waits no longer than its own context.
 func (r *Ring) share(ctx context.Context, name string, access func(context.Context) error) (*snapshot, error) {
 	done := r.reads.DoChan(name, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
@@ -99,9 +100,10 @@ func (r *Ring) share(ctx context.Context, name string, access func(context.Conte
 	}
 }
 
-// read reads the record. The caller holds access. Until a key is made there is no record: an empty ring.
+// read reads the record. The caller holds access. Before the first key is made there is no record, and
+// the ring is empty.
 func (r *Ring) read(ctx context.Context) (*snapshot, error) {
-	seen := r.Revocations.KeysRevoked() // before the read: a later one is noticed
+	seen := r.Revocations.KeysRevoked() // before the read, so that a later revocation is noticed
 	record, err := r.Store.Get(ctx, recordKey)
 	var s *snapshot
 	switch {
@@ -118,8 +120,8 @@ func (r *Ring) read(ctx context.Context) (*snapshot, error) {
 	return s, nil
 }
 
-// install makes s the current ring. The caller holds access, and has not shared s yet. Private keys that were opened
-// stay so.
+// install makes s the current ring. The caller holds access and has not shared s yet. Private keys that were
+// unsealed before stay unsealed.
 func (r *Ring) install(s *snapshot, seen uint64) {
 	s.seen, s.revoked = seen, r.Revocations.KeyRevoked
 	s.dirty = slices.ContainsFunc(s.keys, func(k *Key) bool { return s.revoked(k.Kid) })

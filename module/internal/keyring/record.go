@@ -13,14 +13,14 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// schema is written into the record; a higher one is refused.
+// schema is the version of the record's format; records with a higher one are refused.
 const schema = 1
 
-// maxKeys bounds the ring. Three algorithms, each with the signing key, the next one and those that tokens still
-// need, are far below it.
+// maxKeys bounds the ring. Three algorithms, each with its signing key, the next one and those that unexpired
+// tokens still need, stay far below it.
 const maxKeys = 64
 
-// recordKey is where the one record with all keys is stored.
+// recordKey is the key of the single record with all signing keys.
 var recordKey = store.Key{Kind: store.KindKeyRing, ID: "signing"}
 
 // ringRecord is the stored form of the ring.
@@ -34,21 +34,21 @@ type storedKey struct {
 	Kid    string `json:"kid"`
 	Alg    string `json:"alg"`
 	Public jwk    `json:"public"`
-	// Private is the PKCS #8 form, sealed and bound to Kid.
+	// Private is the private key in PKCS #8 form, sealed and bound to Kid.
 	Private string    `json:"private"`
 	Created time.Time `json:"created"`
-	// SignsFrom is when the key may begin to sign; zero: at once. The first key of an algorithm has zero, so that no
-	// node's clock can be behind it.
+	// SignsFrom is when the key may start signing; zero means at once. The first key of an algorithm has zero, so
+	// that no node whose clock is slow has to wait for it.
 	SignsFrom time.Time `json:"signs_from,omitzero"`
-	// SignsUntil is when the next key takes over; zero while there is none.
+	// SignsUntil is when the next key takes over, or zero if there is none yet.
 	SignsUntil time.Time `json:"signs_until,omitzero"`
-	// Life is the longest life of any token it may sign, as far as any node knew.
+	// Life is the longest lifetime of any token it may sign, as far as any node knew.
 	Life time.Duration `json:"life,omitempty"`
-	// Retires is when the key is neither published nor accepted any more; zero: never.
+	// Retires is when the key is no longer published or accepted; zero means never.
 	Retires time.Time `json:"retires,omitzero"`
 }
 
-// Key is a key that was read and checked. Its fields are immutable.
+// Key is a key that was read and validated. Its fields are immutable.
 type Key struct {
 	storedKey
 	algorithm algorithm
@@ -56,12 +56,12 @@ type Key struct {
 	opened    atomic.Pointer[private]
 }
 
-// Verify checks a signature of this key.
+// Verify checks a signature made with this key.
 func (k *Key) Verify(text string, signature []byte) error {
 	return k.algorithm.method.Verify(text, signature, k.public)
 }
 
-// Retired reports whether every token of the key has expired.
+// Retired reports whether all tokens of the key have expired.
 func (k *storedKey) Retired(now time.Time) bool {
 	return !k.Retires.IsZero() && !now.Before(k.Retires)
 }
@@ -77,14 +77,15 @@ type snapshot struct {
 	keys    []*Key // oldest first
 	byID    map[string]*Key
 
-	// revoked is asked at each use, because the record may still hold what was revoked a moment ago; nil: nothing is.
+	// revoked is called at each use, because the record may still contain a key that was just revoked. nil means that
+	// no key is revoked.
 	revoked func(kid string) bool
-	seen    uint64 // how many revocations of keys were known before it was read
-	dirty   bool   // it held a revoked key when it was read
+	seen    uint64 // number of key revocations known before the read
+	dirty   bool   // it contained a revoked key when it was read
 }
 
-// decodeRecord checks every key, so that a damaged or foreign record is a technical error once and not a wrong
-// verdict later.
+// decodeRecord validates every key, so that a damaged or foreign record is one technical error now rather than
+// a wrong verdict later.
 func decodeRecord(r store.Record) (*snapshot, error) {
 	s := &snapshot{version: r.Version, byID: make(map[string]*Key)}
 	var record ringRecord
@@ -118,7 +119,8 @@ func compareAge(a, b *Key) int {
 	return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Kid, b.Kid))
 }
 
-// published are the keys that outsiders need, oldest first: all but retired and revoked ones.
+// published returns the keys that verifiers need, oldest first: all that are neither retired nor
+// revoked.
 func (s *snapshot) published(now time.Time) iter.Seq[*Key] {
 	return func(yield func(*Key) bool) {
 		for _, k := range s.keys {
@@ -130,8 +132,8 @@ func (s *snapshot) published(now time.Time) iter.Seq[*Key] {
 	}
 }
 
-// signer is the newest key of the algorithm whose time to sign has come and is not over. When none has begun, the one
-// that begins first signs rather than none. nil: no key can sign.
+// signer returns the newest key of the algorithm that may sign now. If none may sign yet, it returns the one that
+// starts first; nil means that no key can sign.
 func (s *snapshot) signer(alg string, now time.Time) *Key {
 	var current, next *Key
 	for k := range s.published(now) {
@@ -148,7 +150,7 @@ func (s *snapshot) signer(alg string, now time.Time) *Key {
 	return cmp.Or(current, next)
 }
 
-// next is a key that is published and does not sign yet, nil for none.
+// next returns a published key that does not sign yet, or nil.
 func (s *snapshot) next(alg string, now time.Time) *Key {
 	for k := range s.published(now) {
 		if k.Alg == alg && k.SignsFrom.After(now) {
@@ -158,7 +160,7 @@ func (s *snapshot) next(alg string, now time.Time) *Key {
 	return nil
 }
 
-// algorithms are those with a key that can sign.
+// algorithms returns the algorithms with a key that can sign.
 func (s *snapshot) algorithms(now time.Time) []string {
 	var algs []string
 	for k := range s.published(now) {

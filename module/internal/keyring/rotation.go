@@ -14,26 +14,27 @@ import (
 )
 
 const (
-	// lead is how long a new key is published before it signs: the 300 s for which a relying party may keep the keys
-	// (max-age of the jwks address), the age of the ring in a node that answers it, and clocks that differ.
+	// lead is how long a new key is published before it signs: the 300 s for which a relying party may cache the
+	// keys (max-age of the jwks endpoint), the age of the ring in the node that served it, and clock differences.
 	lead = 5*time.Minute + maxAge + jose.Leeway
 	// maxSkew is the largest difference between two clocks that are each off by the leeway.
 	maxSkew = 2 * jose.Leeway
-	// changeTimeout bounds a change of the ring, the making of keys included.
+	// changeTimeout bounds a change of the ring, including the generation of keys.
 	changeTimeout = 20 * time.Second
-	// tendEvery is the least time between two calls of Tend by a node; the most is twice as long, so that nodes which
-	// started together do not stay together.
+	// tendEvery is the minimum time between two calls of Tend by a node. The maximum is twice that, chosen at random,
+	// so that nodes which started together drift apart.
 	tendEvery = 5 * time.Minute
-	// tendFirst bounds the wait for the first call.
+	// tendFirst bounds the delay of the first call.
 	tendFirst = 30 * time.Second
 )
 
-// ErrUnknownKey is returned for a kid or an algorithm that the ring does not have.
+// ErrUnknownKey is returned for a kid or algorithm that the ring does not have.
 var ErrUnknownKey = errors.New("keyring: no such signing key")
 
-// Rotate replaces the key of an algorithm, or with "" of all that have one: the new key is published now and signs in
-// seven minutes, when everybody has seen it. The old one stays until its last token has expired. While a rotation is
-// in progress another changes nothing. why is one of the Why constants. It returns the ring as it is then.
+// Rotate replaces the key of an algorithm, or of all algorithms that have one if alg is "". The new key is published
+// now and signs in seven minutes, when every verifier has seen it. The old one stays until its last token has
+// expired. During a rotation, another one changes nothing. why is one of the Why constants. Rotate returns the
+// resulting ring.
 func (r *Ring) Rotate(ctx context.Context, alg, why string) ([]SigningKey, error) {
 	if !Supports(alg) && alg != "" {
 		return nil, fmt.Errorf("%w: nothing is signed with %q", ErrUnknownKey, alg)
@@ -55,12 +56,12 @@ func (r *Ring) Rotate(ctx context.Context, alg, why string) ([]SigningKey, error
 	return s.list(r.Now()), nil
 }
 
-// Revoke is for a key that leaked: every token it signed is refused by every guard within a second, it is not
-// published any more, and another signs at once. Relying parties that keep the published keys trust what it signed
-// until their copy is too old (five minutes). It returns the ring as it is then.
+// Revoke revokes a leaked key: every guard refuses all tokens it signed within a second, it is no longer published,
+// and another key signs at once. Relying parties that cache the published keys trust its signatures until their
+// copy is too old (five minutes). Revoke returns the resulting ring.
 //
-// The revocation is stored first. If the process dies after that, each node treats the key as revoked all the same,
-// and the next one that signs makes the successor.
+// The revocation is stored first. If the process dies after that, every node still treats the key as revoked, and
+// the next one that signs makes the successor.
 func (r *Ring) Revoke(ctx context.Context, kid string) ([]SigningKey, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeTimeout)
 	defer cancel()
@@ -86,8 +87,8 @@ func (r *Ring) Revoke(ctx context.Context, kid string) ([]SigningKey, error) {
 	return s.list(r.Now()), nil
 }
 
-// Tend does what is due: a key that is too old gets a successor, and one that retired leaves the record. Any number
-// of nodes may call it at once.
+// Tend does what is due: it replaces keys that are too old, and removes retired ones from the record. Any number of
+// nodes may call it at once.
 func (r *Ring) Tend(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
 	defer cancel()
@@ -112,8 +113,8 @@ func (r *Ring) Tend(ctx context.Context) error {
 	return err
 }
 
-// Run tends the ring from time to time until ctx ends, and returns its error. It is called once, and the caller owns
-// the goroutine.
+// Run calls Tend periodically until ctx ends, and returns its error. It is called once, and the caller owns the
+// goroutine.
 func (r *Ring) Run(ctx context.Context) error {
 	timer := time.NewTimer(randomBelow(tendFirst))
 	defer timer.Stop()

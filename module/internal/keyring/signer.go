@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// sealUse is the purpose under which private keys are sealed.
+// sealUse is the purpose for which private keys are sealed.
 const sealUse = "signing key"
 
-// private is an unsealed key. It is only ever held by pointer, which no verb of fmt follows from a field.
+// private is an unsealed key. It is always held by pointer, which no verb of fmt follows from a field.
 type private struct {
 	crypto.Signer
 }
 
-// Signer is a key that signs, with its private half.
+// Signer is a signing key with its private half.
 type Signer struct {
 	*Key
 	private *private
@@ -28,7 +28,7 @@ func (s Signer) Sign(text string) ([]byte, error) {
 	return s.algorithm.method.Sign(text, s.private.Signer)
 }
 
-// Signer returns the key that signs now. It makes the first one of the algorithm.
+// Signer returns the key that signs now. It makes the first key of an algorithm.
 func (r *Ring) Signer(ctx context.Context, alg string) (Signer, error) {
 	k, err := r.signingKey(ctx, alg)
 	if err != nil {
@@ -46,7 +46,7 @@ func (r *Ring) signingKey(ctx context.Context, alg string) (*Key, error) {
 	if k := s.signer(alg, r.Now()); k != nil {
 		return k, nil
 	}
-	// Of nodes that race to make a key one wins, and the others take its key.
+	// If several nodes race to make a key, one wins and the others use its key.
 	s, err = r.share(ctx, "make "+alg, func(ctx context.Context) error {
 		_, err := r.change(ctx, WhyFirst, func(d *draft) {
 			if d.was.signer(alg, d.now) == nil {
@@ -60,7 +60,7 @@ func (r *Ring) signingKey(ctx context.Context, alg string) (*Key, error) {
 	}
 	k := s.signer(alg, r.Now())
 	if k == nil {
-		return nil, fmt.Errorf("keyring: no key signs with %s", alg)
+		return nil, fmt.Errorf("keyring: there is no signing key for %s", alg)
 	}
 	return k, nil
 }
@@ -80,7 +80,7 @@ func (r *Ring) open(ctx context.Context, k *Key) (*private, error) {
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(der)
 	if err != nil {
-		// The parser's text is left out: it has seen the private key.
+		// The parser's error is left out, because the parser has seen the private key.
 		return nil, fmt.Errorf("keyring: signing key %s is damaged", k.Kid)
 	}
 	signer, ok := parsed.(crypto.Signer)
@@ -114,8 +114,8 @@ func (r *Ring) newKey(ctx context.Context, alg string) (*storedKey, error) {
 	}, nil
 }
 
-// newPair makes a key whose kid can be given to a command: one of 64 would begin with a hyphen, and be taken for a
-// flag.
+// newPair generates a key pair whose kid can be passed to a command: one kid in 64 would start with a hyphen and
+// look like a flag.
 func newPair(alg string) (crypto.Signer, jwk, error) {
 	for {
 		signer, err := algorithms[alg].generate()

@@ -1,6 +1,6 @@
 // Package secret provides randomness, constant-time comparison, digests, MACs and sealed (authenticated and
-// encrypted) values. Everything that must be unguessable or unforgeable is made here and nowhere else. Callers name a
-// purpose; values made for one purpose are invalid for every other.
+// encrypted) values. Everything that must be unguessable or unforgeable is made here. Callers name a purpose; a value
+// made for one purpose is invalid for every other.
 package secret
 
 import (
@@ -17,24 +17,24 @@ import (
 	"sync"
 )
 
-// MinLength is the least length of a configured secret, in bytes.
+// MinLength is the minimum length of a configured secret, in bytes.
 const MinLength = 32
 
-// ErrForged means that a sealed value or MAC was not made by these keys for this purpose, or was changed since.
+// ErrForged means that a sealed value or MAC was not made with these keys for this purpose, or was modified.
 var ErrForged = errors.New("secret: not authentic")
 
-// Keys makes and checks MACs and sealed values. The first of its secrets makes them; all of them check, so that a
-// secret can be replaced without breaking what the old one made. A *Keys is safe for concurrent use.
+// Keys makes and checks MACs and sealed values. The first of its secrets makes them and all of them check, so
+// that a secret can be replaced without invalidating what the old one made. A *Keys is safe for concurrent use.
 type Keys struct {
 	masters [][]byte
-	derived sync.Map // string -> *purpose; the purposes are few and named in code
+	derived sync.Map // string -> *purpose; bounded, because purposes are constants in code
 }
 
-// purpose has the keys of one use, derived from each secret.
+// purpose holds the keys for one purpose, derived from each secret.
 type purpose struct {
 	mac  [][]byte
-	seal []cipher.AEAD // they put a random nonce in front of each message
-	// For SealRepeatable: with the nonce in front, explicit makes messages that seal opens.
+	seal []cipher.AEAD // prepends a random nonce to each message
+	// For SealRepeatable: explicit takes a given nonce and makes messages that seal can open.
 	nonce    []byte
 	explicit cipher.AEAD
 }
@@ -42,7 +42,7 @@ type purpose struct {
 // NewKeys takes one or more secrets of at least [MinLength] bytes.
 func NewKeys(secrets ...[]byte) (*Keys, error) {
 	if len(secrets) == 0 {
-		return nil, errors.New("secret: no secret given")
+		return nil, errors.New("secret: no secret is configured")
 	}
 	for i, s := range secrets {
 		if len(s) < MinLength {
@@ -52,8 +52,8 @@ func NewKeys(secrets ...[]byte) (*Keys, error) {
 	return &Keys{masters: secrets}, nil
 }
 
-// MAC returns HMAC-SHA-256 over parts, which are framed by their lengths so that no two lists of parts give the same
-// input.
+// MAC returns HMAC-SHA-256 over parts. Each part is framed by its length, so that no two lists of parts give the
+// same input.
 func (k *Keys) MAC(use string, parts ...[]byte) []byte {
 	return macSum(k.keysFor(use).mac[0], parts)
 }
@@ -69,27 +69,28 @@ func (k *Keys) CheckMAC(use string, mac []byte, parts ...[]byte) bool {
 	return ok
 }
 
-// Seal encrypts and authenticates plain together with the context it is bound to (for instance a browser's cookie),
-// and returns URL-safe text.
+// Seal encrypts and authenticates plain together with the context that it is bound to (for instance a browser's
+// cookie), and returns URL-safe text.
 func (k *Keys) Seal(use string, plain, bound []byte) string {
 	aead := k.keysFor(use).seal[0]
 	return base64.RawURLEncoding.EncodeToString(aead.Seal(nil, nil, plain, bound))
 }
 
-// SealRepeatable is [Keys.Seal] with the same result for the same plain and bound, for values that are part of
-// something which is compared, such as an entity tag. Who sees two of them learns whether they are the same, and
-// nothing else: so bound should name whoever may see it.
+// SealRepeatable is [Keys.Seal] with the same result for the same plain and bound, for values that become part of
+// something that is compared, such as an entity tag. Whoever sees two results learns whether their inputs are equal
+// and nothing else, so bound should name whoever may see them.
 //
-// The nonce is an HMAC-SHA-256 of bound and plain under a key of its own, cut to the 96 bits of GCM (a synthetic
-// nonce, as in RFC 5297 section 4). Different values have the same one as rarely as random ones do: with 2^32 of them
-// the chance is 2^-33.
+// The nonce is an HMAC-SHA-256 of bound and plain under a separate key, truncated to the 96 bits of GCM (a synthetic
+// nonce, as in RFC 5297 section 4). Nonces of different values collide as rarely as random ones: for 2^32 values, the
+// probability is 2^-33.
 func (k *Keys) SealRepeatable(use string, plain, bound []byte) string {
 	p := k.keysFor(use)
 	nonce := macSum(p.nonce, [][]byte{bound, plain})[:p.explicit.NonceSize()]
 	return base64.RawURLEncoding.EncodeToString(p.explicit.Seal(nonce, nonce, plain, bound))
 }
 
-// Open undoes [Keys.Seal] and [Keys.SealRepeatable]. Anything that is not authentic is [ErrForged].
+// Open decrypts the result of [Keys.Seal] or [Keys.SealRepeatable]. If it is not authentic, the
+// error is [ErrForged].
 func (k *Keys) Open(use, sealed string, bound []byte) ([]byte, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
 	if err != nil || strings.ContainsAny(sealed, "\r\n") { // which the decoder skips
@@ -120,7 +121,7 @@ func (k *Keys) keysFor(use string) *purpose {
 	return p
 }
 
-// deriveKey gives 32 bytes by HKDF-SHA-256 (RFC 5869). It cannot fail for this length.
+// deriveKey derives 32 bytes by HKDF-SHA-256 (RFC 5869), which cannot fail for this length.
 func deriveKey(master []byte, info string) []byte {
 	key, err := hkdf.Key(sha256.New, master, nil, info, 32)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"encoding/hex"
 )
 
-// Bytes returns n bytes from the operating system's generator. It never fails: crypto/rand ends the process when the
-// system has no randomness to give.
+// Bytes returns n random bytes from the operating system. It never fails: crypto/rand ends the process if the system
+// cannot provide randomness.
 func Bytes(n int) []byte {
 	b := make([]byte, n)
 	_, _ = rand.Read(b)
@@ -19,21 +19,21 @@ func Bytes(n int) []byte {
 // Token returns 256 random bits in URL-safe base64, 43 characters long.
 func Token() string { return base64.RawURLEncoding.EncodeToString(Bytes(32)) }
 
-// IsToken reports whether a string has the form of what [Token] returns. Other strings need not be looked up.
+// IsToken reports whether a string has the form of a [Token]. Other strings need not be looked up.
 func IsToken(s string) bool {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(s)
 	return err == nil && len(raw) == 32
 }
 
 // ID returns 128 random bits in URL-safe base64, 22 characters long. It is for identifiers that must not collide or
-// be guessed but are no credentials.
+// be guessed, but are not credentials.
 func ID() string { return base64.RawURLEncoding.EncodeToString(Bytes(16)) }
 
-// Equal compares in time that depends on the lengths only.
+// Equal compares in time that depends only on the lengths.
 func Equal(a, b []byte) bool { return subtle.ConstantTimeCompare(a, b) == 1 }
 
-// Digest returns the SHA-256 of a value of at least 128 random bits, in hex: the form in which codes, session ids and
-// client secrets are stored and looked up. It is not for passwords.
+// Digest returns the hexadecimal SHA-256 of a value with at least 128 random bits: the form in which codes, session
+// IDs and client secrets are stored and looked up. It is not for passwords.
 func Digest(value string) string {
 	sum := sha256.Sum256([]byte(value))
 	return hex.EncodeToString(sum[:])

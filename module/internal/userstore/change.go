@@ -12,11 +12,11 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// maxClaims bounds a user's further attributes, in bytes of JSON.
+// maxClaims bounds a user's additional attributes, in bytes of JSON.
 const maxClaims = 16 << 10
 
-// Create adds a user with this password (8 to 1,024 bytes of UTF-8) and returns them with their new ID: 128 random
-// bits, never used again. Errors that are not technical are [ErrTaken], or match [ErrInvalid]. u.ID is ignored.
+// Create adds a user with a password (8 to 1,024 bytes of UTF-8) and returns the user with a new ID: 128 random
+// bits, never reused. Errors that are not technical are [ErrTaken] or match [ErrInvalid]. u.ID is ignored.
 func (s *Users) Create(ctx context.Context, u directory.User, pass string) (directory.User, error) {
 	composed, err := preparePassword(pass)
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Users) Create(ctx context.Context, u directory.User, pass string) (dire
 }
 
 // createUser claims the name first. A crash after that leaves a claim without a user, which is taken over when
-// somebody wants the name again.
+// the name is next wanted.
 func (s *Users) createUser(ctx context.Context, u directory.User, hash string) error {
 	if err := s.claimName(ctx, u.Username, u.ID); err != nil {
 		return err
@@ -43,8 +43,8 @@ func (s *Users) createUser(ctx context.Context, u directory.User, hash string) e
 	if _, err := store.Create(ctx, s.store, store.Record{Key: key, Parent: store.UsersParent}, &kept); err != nil {
 		return fmt.Errorf("writing a user: %w", err)
 	}
-	// A claim that took this long to become a user may have been taken over meanwhile. Then the name, and with it the
-	// right to sign in, is the other's.
+	// If creating the user took this long, the claim may have been taken over meanwhile. Then the name, and with it
+	// the right to sign in, belongs to the other user.
 	switch c, _, err := s.readClaim(ctx, u.Username); {
 	case err == nil && c.ID == u.ID:
 		return nil
@@ -52,13 +52,13 @@ func (s *Users) createUser(ctx context.Context, u directory.User, hash string) e
 		return err
 	}
 	if err := s.store.Delete(ctx, key); err != nil {
-		return fmt.Errorf("taking a user back: %w", err)
+		return fmt.Errorf("undoing the creation of a user: %w", err)
 	}
 	return ErrTaken
 }
 
-// SetPassword gives a user another password. The caller ends what was granted with the old one: sessions, grants and
-// tokens (authserver's EndSubject).
+// SetPassword replaces a user's password. The caller must end what was granted with the old one: sessions, grants
+// and tokens (authserver's EndSubject).
 func (s *Users) SetPassword(ctx context.Context, id, pass string) error {
 	composed, err := preparePassword(pass)
 	if err != nil {
@@ -71,8 +71,8 @@ func (s *Users) SetPassword(ctx context.Context, id, pass string) error {
 	})
 }
 
-// SetLocked locks or unlocks a user. A locked one can neither sign in nor refresh what they granted. The caller ends
-// what is still valid when it locks (authserver's EndSubject).
+// SetLocked locks or unlocks a user. A locked user can neither sign in nor refresh tokens. After locking, the caller
+// must end what is still valid (authserver's EndSubject).
 func (s *Users) SetLocked(ctx context.Context, id string, locked bool) error {
 	return s.changeUser(ctx, id, func(kept *store.User) error {
 		kept.Locked = locked
@@ -80,7 +80,8 @@ func (s *Users) SetLocked(ctx context.Context, id string, locked bool) error {
 	})
 }
 
-// Update changes a user's fields except ID and Username. change may be called more than once; its error is returned.
+// Update changes a user's fields other than ID and Username. change may be called more than once; its error is
+// returned.
 func (s *Users) Update(ctx context.Context, id string, change func(*directory.User) error) error {
 	return s.changeUser(ctx, id, func(kept *store.User) error {
 		u := directoryUser(*kept)
@@ -88,7 +89,7 @@ func (s *Users) Update(ctx context.Context, id string, change func(*directory.Us
 			return err
 		}
 		if u.ID != kept.ID || u.Username != kept.Username {
-			return fmt.Errorf("%w: neither id nor username can change", ErrInvalid)
+			return fmt.Errorf("%w: id and username cannot be changed", ErrInvalid)
 		}
 		if err := checkUser(u); err != nil {
 			return err
@@ -98,9 +99,9 @@ func (s *Users) Update(ctx context.Context, id string, change func(*directory.Us
 	})
 }
 
-// Delete removes a user and releases their name; the ID is never used again. The caller ends what was granted
-// (authserver's EndSubject). The user goes first: a crash in between leaves a name without a user, which the next one
-// may claim.
+// Delete removes a user and releases the name; the ID is never reused. The caller must end what was granted
+// (authserver's EndSubject). The user is deleted first: a crash in between leaves a name without a user, which the
+// next user may claim.
 func (s *Users) Delete(ctx context.Context, id string) error {
 	kept, _, err := s.readUser(ctx, id)
 	if err != nil {

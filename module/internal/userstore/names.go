@@ -9,11 +9,11 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// orphaned is how old the claim of a name without a user must be to count as left behind by a crash: longer than
+// orphaned is the age at which a claimed name without a user counts as left behind by a crash: longer than
 // creating a user takes.
 const orphaned = time.Minute
 
-// readClaim reads who has a canonical name, or returns [ErrNotFound].
+// readClaim returns the claim of a canonical name, or [ErrNotFound].
 func (s *Users) readClaim(ctx context.Context, name string) (store.Username, store.Record, error) {
 	key := foldName(name)
 	if key == "" || len(key) > store.MaxKeyLength {
@@ -25,7 +25,7 @@ func (s *Users) readClaim(ctx context.Context, name string) (store.Username, sto
 		return store.Username{}, r, ErrNotFound
 	}
 	if err != nil {
-		return store.Username{}, r, fmt.Errorf("reading a user name: %w", err)
+		return store.Username{}, r, fmt.Errorf("reading a username: %w", err)
 	}
 	return c, r, nil
 }
@@ -45,7 +45,7 @@ func (s *Users) claimName(ctx context.Context, name, id string) error {
 	other, r, err := s.readClaim(ctx, name)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return ErrTaken // released at this moment
+		return ErrTaken // it was just released
 	case err != nil:
 		return err
 	case s.now().Sub(other.ClaimedAt) < orphaned:
@@ -67,8 +67,8 @@ func (s *Users) claimName(ctx context.Context, name, id string) error {
 	return nil
 }
 
-// releaseName gives up the claim on a name if it is this ID's. It lets the record expire instead of deleting it: a
-// deletion has no version and might hit the claim of a user who got the name in this moment.
+// releaseName gives up the claim on a name if it belongs to this ID. It lets the record expire instead of deleting
+// it: a deletion has no version and might hit the claim of another user who has just claimed the name.
 func (s *Users) releaseName(ctx context.Context, name, id string) error {
 	c, r, err := s.readClaim(ctx, name)
 	switch {
@@ -80,7 +80,7 @@ func (s *Users) releaseName(ctx context.Context, name, id string) error {
 	r.Expires = s.now()
 	_, err = s.store.Swap(ctx, r)
 	if err != nil && !store.IsAnswer(err) {
-		return fmt.Errorf("giving up a user name: %w", err)
+		return fmt.Errorf("releasing a username: %w", err)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// upgradeTimeout bounds what a better hash may add to a sign-in.
+// upgradeTimeout bounds what replacing a hash may add to a sign-in.
 const upgradeTimeout = time.Second
 
 // Identify implements [directory.Directory].
@@ -28,7 +28,7 @@ func (s *Users) Identify(ctx context.Context, username string) (string, bool, er
 	return c.ID, err == nil, err
 }
 
-// Authenticate implements [directory.Directory]. It also replaces a hash that is out of date.
+// Authenticate implements [directory.Directory]. It also replaces an outdated hash.
 func (s *Users) Authenticate(ctx context.Context, username, pass string) (directory.User, bool, error) {
 	if len(pass) > directory.MaxPassword {
 		return directory.User{}, false, nil
@@ -57,11 +57,12 @@ func (s *Users) Authenticate(ctx context.Context, username, pass string) (direct
 	return directoryUser(kept), true, nil
 }
 
-// maxTyped is the longest name that is looked up, in bytes: strangers must not make us normalize megabytes.
+// maxTyped is the longest name that is looked up, in bytes, so that strangers cannot make the gateway
+// normalize megabytes.
 const maxTyped = 4 * directory.MaxUsername
 
-// findByName finds the user of a name, which a stranger may have typed: an unknown name costs as many reads of the
-// store as a known one.
+// findByName finds the user with a name, which an attacker may have typed: an unknown name costs as many reads of
+// the store as a known one.
 func (s *Users) findByName(ctx context.Context, username string) (store.User, store.Record, error) {
 	if len(username) > maxTyped {
 		return store.User{}, store.Record{}, ErrNotFound
@@ -81,7 +82,7 @@ func (s *Users) findByName(ctx context.Context, username string) (store.User, st
 	return kept, r, err
 }
 
-// upgradeHash stores a better hash of the password that was just verified, unless the user was changed since it was
+// upgradeHash stores a better hash of the password that was just verified, unless the user has changed since it was
 // read. If that fails, the next sign-in tries again.
 func (s *Users) upgradeHash(ctx context.Context, kept store.User, record store.Record, pass string) {
 	ctx, cancel := context.WithTimeout(ctx, upgradeTimeout)

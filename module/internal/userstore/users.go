@@ -1,6 +1,6 @@
-// Package userstore is the user directory in the gateway's own store: its users, their unique names, and their
-// passwords. It knows nothing of sessions, grants and tokens: whoever locks or deletes a user, or sets a password,
-// ends those as well (authserver's EndSubject).
+// Package userstore is the user directory in the gateway's own store: users, their unique names and their
+// passwords. It knows nothing of sessions, grants and tokens: whoever locks or deletes a user or sets a password
+// must end those as well (authserver's EndSubject).
 package userstore
 
 import (
@@ -22,17 +22,17 @@ import (
 
 // Errors of [Users] that are not technical.
 var (
-	// ErrNotFound: there is no user of this ID.
-	ErrNotFound = errors.New("there is no such user")
-	// ErrTaken: another user has the name, or one that differs in letter case only.
-	ErrTaken = errors.New("the username is another user's already")
-	// ErrInvalid matches errors about a user's fields or password; their text says what was expected, and never
+	// ErrNotFound: no user has this ID.
+	ErrNotFound = errors.New("no such user")
+	// ErrTaken: another user has the name, or one that differs only in letter case.
+	ErrTaken = errors.New("the username is already taken by another user")
+	// ErrInvalid matches errors about a user's fields or password. Their text says what was expected and never
 	// quotes a password.
 	ErrInvalid = errors.New("invalid user")
 )
 
-// minPassword is the least length of a password that is set here, in bytes (NIST SP 800-63B section 5.1.1.2). The
-// greatest is [directory.MaxPassword].
+// minPassword is the minimum length of a password that is set here, in bytes (NIST SP 800-63B section 5.1.1.2).
+// The maximum is [directory.MaxPassword].
 const minPassword = 8
 
 // Config is what [New] needs.
@@ -47,7 +47,7 @@ type Users struct {
 	store store.Backend
 	now   func() time.Time
 
-	// hash makes a hash; unknown costs as much and stands in for unknown users.
+	// hash makes a hash. unknown is a hash of the same cost that stands in for unknown users.
 	hash    func(password string) string
 	unknown *password.Parsed
 }
@@ -67,7 +67,8 @@ func New(c Config) (*Users, error) {
 	return &Users{store: c.Store, now: c.Now, hash: password.Hash, unknown: unknown}, nil
 }
 
-// Find returns the user of this name, locked or not. Names are compared in normal form C, with letter case.
+// Find returns the user with this name, locked or not. Names are compared in normal form C and
+// case-sensitively.
 func (s *Users) Find(ctx context.Context, username string) (directory.User, bool, error) {
 	kept, _, err := s.findByName(ctx, username)
 	return foundUser(kept, err)
@@ -79,7 +80,7 @@ func (s *Users) Lookup(ctx context.Context, id string) (directory.User, bool, er
 	return foundUser(kept, err)
 }
 
-// foundUser is the result of a search: an unknown user is no error.
+// foundUser turns an unknown user into a result without an error.
 func foundUser(kept store.User, err error) (directory.User, bool, error) {
 	if errors.Is(err, ErrNotFound) {
 		return directory.User{}, false, nil
@@ -87,7 +88,8 @@ func foundUser(kept store.User, err error) (directory.User, bool, error) {
 	return directoryUser(kept), err == nil, err
 }
 
-// List returns up to limit users in the order of their IDs, starting behind after ("" for the first).
+// List returns up to limit users in the order of their IDs, starting after the given ID ("" for the
+// first).
 func (s *Users) List(ctx context.Context, after string, limit int) ([]directory.User, error) {
 	records, err := s.store.List(ctx, store.KindUser, store.UsersParent, after, limit)
 	if err != nil {
@@ -123,16 +125,16 @@ func (s *Users) readUser(ctx context.Context, id string) (store.User, store.Reco
 // canonicalName returns the form in which user names are compared and shown.
 func canonicalName(username string) string { return norm.NFC.String(username) }
 
-// foldName returns the key of a name: people would take two names for one that differ in letter case only.
+// foldName returns the key of a name: names that differ only in letter case would be confused by people.
 func foldName(name string) string { return norm.NFC.String(cases.Fold().String(name)) }
 
-// invalidField is an error about one field that matches [ErrInvalid].
+// invalidField returns an error about one field that matches [ErrInvalid].
 func invalidField(field, format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrInvalid, &directory.FieldError{Field: field, Err: fmt.Errorf(format, args...)})
 }
 
-// preparePassword returns a password in the form that is hashed. Systems type one character in different ways (RFC
-// 8265 section 4.2.2).
+// preparePassword returns a password in the form that is hashed: systems encode the same typed character in
+// different ways (RFC 8265 section 4.2.2).
 func preparePassword(pass string) (string, error) {
 	switch {
 	case len(pass) < minPassword:
@@ -149,7 +151,7 @@ func preparePassword(pass string) (string, error) {
 	return composed, nil
 }
 
-// directoryUser is what others may know of a user.
+// directoryUser returns what other packages may know of a user.
 func directoryUser(u store.User) directory.User {
 	return directory.User{
 		ID: u.ID, Username: u.Username, Name: u.Name, Nickname: u.Nickname, Picture: u.Picture,

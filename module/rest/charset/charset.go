@@ -13,15 +13,15 @@ import (
 
 // Charset is an encoding other than UTF-8. A nil *Charset is UTF-8.
 type Charset struct {
-	name     string // as it was asked for, in lower case
+	name     string // as configured, in lower case
 	encoding encoding.Encoding
-	decoding encoding.Encoding // it, or one that has more characters
-	ascii    bool              // the bytes of ASCII are ASCII, as in UTF-8
+	decoding encoding.Encoding // the encoding, or a superset of it
+	ascii    bool              // ASCII bytes are always ASCII characters, as in UTF-8
 	latin1   bool
 }
 
-// Find looks up an encoding by one of its names, as the WHATWG and then IANA have them:
-// `iso-8859-1` is windows-1252, as in browsers. The Charset of UTF-8, and of ASCII, is nil.
+// Find returns an encoding by one of its names in the WHATWG's list or IANA's, in this order:
+// `iso-8859-1` is windows-1252, as in browsers. The Charset of UTF-8 and ASCII is nil.
 func Find(name string) (*Charset, error) {
 	name = strings.ToLower(strings.TrimSpace(name))
 	switch name {
@@ -37,9 +37,9 @@ func Find(name string) (*Charset, error) {
 	}
 	c := &Charset{name: name, encoding: e, decoding: e}
 	if e == simplifiedchinese.GBK {
-		c.decoding = simplifiedchinese.GB18030 // as the WHATWG has it
+		c.decoding = simplifiedchinese.GB18030 // as the WHATWG prescribes
 	}
-	canonical, _ := htmlindex.Name(e) // "" for those that IANA alone has
+	canonical, _ := htmlindex.Name(e) // "" if only IANA lists it
 	c.latin1 = canonical == "windows-1252"
 	var ascii [0x7f - ' ']byte
 	for i := range ascii {
@@ -50,7 +50,7 @@ func Find(name string) (*Charset, error) {
 	return c, nil
 }
 
-// Name is what the charset was asked for by, "utf-8" for nil.
+// Name returns the name by which the charset was found, "utf-8" for nil.
 func (c *Charset) Name() string {
 	if c == nil {
 		return "utf-8"
@@ -58,12 +58,12 @@ func (c *Charset) Name() string {
 	return c.name
 }
 
-// Wide reports that ASCII is written with other bytes than in UTF-8, or that these stand for
-// other characters too, as in UTF-16, EBCDIC and ISO-2022-JP.
+// Wide reports that ASCII is encoded with other bytes than in UTF-8, or that these bytes stand
+// for other characters, too, as in UTF-16, EBCDIC and ISO-2022-JP.
 func (c *Charset) Wide() bool { return c != nil && !c.ascii }
 
-// Encode writes a text in UTF-8 in the charset. It reports false for a text with a character
-// that the charset does not have.
+// Encode converts a UTF-8 text to the charset. It reports false for a text with a character that
+// the charset does not have.
 func (c *Charset) Encode(text string) (string, bool) {
 	if c == nil || c.ascii && isASCII(text) {
 		return text, true
@@ -72,7 +72,7 @@ func (c *Charset) Encode(text string) (string, bool) {
 	return out, err == nil
 }
 
-// Decode reads a whole text in the charset. Unlike a Reading it takes no other into account.
+// Decode decodes a complete text. Unlike a Reading it considers no other charset.
 func (c *Charset) Decode(text string) (string, bool) {
 	if c == nil {
 		return text, utf8.ValidString(text)

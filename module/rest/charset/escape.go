@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// EscapeJSON writes JSON in ASCII, with escapes for all other characters. Every parser reads those
-// alike, whatever charset it takes the bytes for.
+// EscapeJSON escapes all characters of a JSON text that are not ASCII. Every parser reads the
+// result alike, whichever charset it assumes.
 func EscapeJSON(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))

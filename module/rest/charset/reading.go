@@ -8,20 +8,21 @@ import (
 
 // Reading says how a text is read.
 type Reading struct {
-	// obeyed is the charset that is certain; nil: the text is UTF-8 if its bytes are.
+	// obeyed is the charset if it is certain; nil: the text is UTF-8 if its bytes are valid
+	// UTF-8.
 	obeyed *Charset
-	// other is the one it is in otherwise; nil: none.
+	// other is the charset of the text if it is not UTF-8; nil: none.
 	other *Charset
 }
 
-// Read says how a text is read that is labelled with the name of a charset ("" for none),
-// where the configuration names another one (nil for none).
+// Read determines how to read a text that is labelled with a charset ("" for none), where the
+// configuration names another one (nil for none).
 //
-// A label is obeyed, but for two kinds that servers add by themselves: text labelled UTF-8
-// or ASCII is in the configuration's charset if it is not UTF-8, and text labelled Latin-1
-// is UTF-8 if its bytes are. An unknown label says nothing. A charset in which ASCII is
-// written differently cannot be told by trying UTF-8 first: where the configuration names
-// such a one, it is obeyed unless the label says UTF-8.
+// A label is obeyed, except for two kinds that servers add on their own: text labelled UTF-8 or
+// ASCII is in the configured charset if it is not valid UTF-8, and text labelled Latin-1 is
+// UTF-8 if it is valid UTF-8. An unknown label is ignored. A charset that encodes ASCII
+// differently cannot be detected by trying UTF-8 first: if the configuration names such a
+// charset, it is obeyed unless the label says UTF-8.
 func Read(label string, named *Charset) Reading {
 	if label == "" {
 		return unlabelled(named)
@@ -50,7 +51,7 @@ func unlabelled(named *Charset) Reading {
 // ErrText is the error for text that cannot be decoded.
 var ErrText = errors.New("the text cannot be decoded")
 
-// undecodable tells what was tried.
+// undecodable returns an error that says what was tried.
 func (r Reading) undecodable() error {
 	switch {
 	case r.obeyed != nil:
@@ -61,8 +62,8 @@ func (r Reading) undecodable() error {
 	return fmt.Errorf("%w: it is not in UTF-8, and neither its label nor `charset` names another encoding", ErrText)
 }
 
-// Text decodes a text that was read already. Of one that is cut, a character that the cut
-// went through is left out. It reports false for a text that cannot be decoded.
+// Text decodes a text that was already read. If cut is set, a truncated character at its end is
+// dropped. It reports false for a text that cannot be decoded.
 func (r Reading) Text(text []byte, cut bool) ([]byte, bool) {
 	var rest Writer
 	out, err := rest.Begin(r, text, !cut)
@@ -75,7 +76,7 @@ func (r Reading) Text(text []byte, cut bool) ([]byte, bool) {
 	return out, err == nil
 }
 
-// Whole drops a character that the end of a text in UTF-8 goes through.
+// Whole drops a truncated character at the end of a UTF-8 text.
 func Whole(text []byte) []byte {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
@@ -88,7 +89,8 @@ func Whole(text []byte) []byte {
 	return text
 }
 
-// Instead is how to read a text that turned out not to be UTF-8; ok says that there is a way.
+// Instead returns how to read a text that turned out not to be UTF-8; ok reports whether there
+// is a way.
 func (r Reading) Instead() (other Reading, ok bool) {
 	return Reading{obeyed: r.other}, r.obeyed == nil && r.other != nil
 }

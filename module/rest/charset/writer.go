@@ -9,14 +9,13 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Writer decodes a text as it comes. Its zero value is used by way of Begin, then To; Write
-// and Close fail with ErrText where the text cannot be decoded. Text in UTF-8 passes as it
-// is, byte for byte.
+// Writer decodes a text as it streams. Its zero value is used by calling Begin, then To; Write
+// and Close fail with ErrText if the text cannot be decoded. UTF-8 text passes unchanged.
 type Writer struct {
 	to      io.Writer
 	reading Reading
 	mode    mode
-	tail    [utf8.UTFMax]byte // the beginning of a character of UTF-8 that was cut
+	tail    [utf8.UTFMax]byte // the beginning of a truncated UTF-8 character
 	cut     int               // its length
 	foreign *transform.Writer
 	strict  strict
@@ -25,16 +24,16 @@ type Writer struct {
 type mode uint8
 
 const (
-	ascii   mode = iota // nothing but ASCII so far
+	ascii   mode = iota // only ASCII so far
 	isUTF8              // the characters so far are UTF-8
 	decoded             // by foreign
 )
 
 var bom = []byte("\xef\xbb\xbf")
 
-// Begin decodes the beginning of a text, or all of it. A byte order mark of UTF-8 is left
-// out; it says nothing of what follows, since scripts print one in front of any text. The
-// returned text may be part of beginning.
+// Begin decodes the beginning of a text, or all of it. A byte order mark of UTF-8 is dropped; it
+// says nothing about what follows, since scripts print one in front of any text. The returned
+// text may alias beginning.
 func (w *Writer) Begin(r Reading, beginning []byte, whole bool) ([]byte, error) {
 	*w = Writer{reading: r}
 	text := bytes.TrimPrefix(beginning, bom)
@@ -46,7 +45,7 @@ func (w *Writer) Begin(r Reading, beginning []byte, whole bool) ([]byte, error) 
 		if utf8.Valid(part) {
 			w.cut = copy(w.tail[:], text[len(part):])
 			if r.other != nil && firstBeyondASCII(part) == len(part) {
-				return part, nil // not one character is there that tells
+				return part, nil // no character distinguishes the charsets yet
 			}
 			w.mode = isUTF8
 			return text, nil
@@ -65,12 +64,12 @@ func (w *Writer) Begin(r Reading, beginning []byte, whole bool) ([]byte, error) 
 	return bytes.TrimPrefix(out.Bytes(), bom), err
 }
 
-// To says where the text goes that is written from now on.
+// To sets the destination of what is written from now on.
 func (w *Writer) To(to io.Writer) {
 	w.to, w.strict.to = to, to
 }
 
-// decode begins to decode in the charset that is not UTF-8.
+// decode starts decoding from the charset that is not UTF-8.
 func (w *Writer) decode() {
 	c := w.reading.obeyed
 	if c == nil {
@@ -95,7 +94,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return w.decide(p)
 }
 
-// decide takes the first characters that are not ASCII.
+// decide handles the first characters that are not ASCII.
 func (w *Writer) decide(p []byte) (int, error) {
 	n := len(p)
 	at := 0
@@ -129,7 +128,7 @@ func (w *Writer) decide(p []byte) (int, error) {
 	return n, err
 }
 
-// check checks that what follows is UTF-8.
+// check checks that the rest is valid UTF-8.
 func (w *Writer) check(p []byte) error {
 	for w.cut > 0 && len(p) > 0 {
 		w.tail[w.cut] = p[0]
@@ -152,7 +151,7 @@ func (w *Writer) check(p []byte) error {
 	return nil
 }
 
-// Close ends the text. It does not close where the text goes.
+// Close ends the text. It does not close the destination.
 func (w *Writer) Close() error {
 	switch {
 	case w.mode == decoded:
@@ -169,7 +168,7 @@ func (w *Writer) Close() error {
 	return w.reading.undecodable()
 }
 
-// firstBeyondASCII is where the first byte stands that is not ASCII, len(p) for none.
+// firstBeyondASCII returns the index of the first byte that is not ASCII, or len(p).
 func firstBeyondASCII(p []byte) int {
 	const high = 0x8080808080808080
 	word := binary.LittleEndian.Uint64
@@ -187,7 +186,7 @@ func firstBeyondASCII(p []byte) int {
 	return len(p)
 }
 
-// strict refuses what decoders write for bytes that they cannot decode.
+// strict refuses the replacement characters that decoders write for invalid bytes.
 type strict struct {
 	to      io.Writer
 	reading Reading

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// prefersProblem reports whether Accept (RFC 9110 section 12.5.1) ranks
-// application/problem+json above application/json. With equal quality it does only
-// when it names the former alone and the latter is met by a wildcard at most.
+// prefersProblem reports whether Accept (RFC 9110 section 12.5.1) ranks application/problem+json
+// above application/json. If their qualities are equal, it does so only if it names the former
+// explicitly and matches the latter at most by a wildcard.
 func prefersProblem(accept []string) bool {
 	var problem, plain, wild float64
 	named := false

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Ask leaves in a request's Accept-Encoding what FailWhen can look into: a client must not
-// choose the form in which a failure passes for a success. Without conditions it stays.
+// Ask removes from a request's Accept-Encoding the codings that FailWhen cannot decode: a client
+// must not be able to choose a coding in which a failure passes for a success. Without
+// conditions the header field is unchanged.
 func (c *Config) Ask(h http.Header) {
 	if c.dialect == nil || !c.dialect.bodies {
 		return

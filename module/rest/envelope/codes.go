@@ -2,22 +2,22 @@ package envelope
 
 import "net/http"
 
-// InvalidParameter is the code of a 400 that names a field, UpstreamAuthFailed the
-// one of a 502 in place of an upstream's own 401 or 403.
+// InvalidParameter is the code of a 400 that names a field. UpstreamAuthFailed is the code of
+// the 502 that replaces an upstream's own 401 or 403.
 const (
 	InvalidParameter   = "invalid_parameter"
 	UpstreamAuthFailed = "upstream_auth_failed"
 )
 
-// Entry is the code of a status and its text when nothing better is known.
+// Entry is the code of a status, and the message if there is nothing more specific.
 type Entry struct {
 	Status  int
 	Code    string
 	Message string
 }
 
-// Codes are the statuses with a code of their own. Any other 4xx has the code of
-// 400, anything else the code of 500.
+// Codes are the statuses with their own code. Any other 4xx has the code of 400, everything else
+// the code of 500.
 var Codes = []Entry{
 	{http.StatusBadRequest, "bad_request", "the request is not valid"},
 	{http.StatusUnauthorized, "unauthorized", "valid credentials are needed"},
@@ -38,7 +38,7 @@ var Codes = []Entry{
 	{http.StatusGatewayTimeout, "upstream_timeout", "the service behind the gateway did not answer in time"},
 }
 
-// Lookup gives the entry of a status, or the one of its class.
+// Lookup returns the entry of a status, or of its class.
 func Lookup(status int) Entry {
 	class := http.StatusInternalServerError
 	if status < 500 {

@@ -9,16 +9,16 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
-// verdict is what is known of an answer so far.
+// verdict is what is known about a response so far.
 type verdict uint8
 
 const (
-	open   verdict = iota // a value that matters may still come
-	passes                // it is no failure
+	open   verdict = iota // undecided: a value that matters may still follow
+	passes                // it is not a failure
 	fails
 )
 
-// judge asks all conditions. ended says that the whole body was seen.
+// judge evaluates all conditions. ended says that the body is complete.
 func (w *watch) judge(ended bool) verdict {
 	v := passes
 	for i := range w.d.fail {
@@ -32,7 +32,7 @@ func (w *watch) judge(ended bool) verdict {
 	return v
 }
 
-// ask asks one condition.
+// ask evaluates one condition.
 func (w *watch) ask(i int, ended bool) verdict {
 	c := &w.d.fail[i]
 	switch {
@@ -52,7 +52,7 @@ func (w *watch) ask(i int, ended bool) verdict {
 	return open
 }
 
-// first is the condition that decides, nil when none is known to hold.
+// first returns the condition that decides, or nil if none is known to hold.
 func (w *watch) first(ended bool) *condition {
 	for i := range w.d.fail {
 		if w.ask(i, ended) == fails {
@@ -62,7 +62,7 @@ func (w *watch) first(ended bool) *condition {
 	return nil
 }
 
-// holding is the condition that judge saw to hold.
+// holding returns the condition that judge found to hold.
 func (w *watch) holding() *condition {
 	if c := w.first(false); c != nil {
 		return c
@@ -90,8 +90,8 @@ func failsIf(yes bool) verdict {
 	return passes
 }
 
-// holds compares a value that is there. An object, an array and a text that is too
-// long to be held are none of the values.
+// holds compares a value that is present. An object, an array and a text that is too long to be
+// kept equal no value.
 func (c *condition) holds(s splice.Scalar) bool {
 	scalar := s.Kind != splice.Object && s.Kind != splice.Array && !s.Long
 	switch c.Op {
@@ -119,8 +119,8 @@ func (c *condition) holds(s splice.Scalar) bool {
 	return n >= c.limit
 }
 
-// same is equality of texts, and of numbers that are written differently. Beyond
-// maxExact different integers are the same float64, so there only the text counts.
+// same reports whether two texts are equal, or are different spellings of one number. Above
+// maxExact, different integers are the same float64, so only their texts are compared.
 func same(a, b string) bool {
 	if a == b {
 		return true
@@ -132,7 +132,7 @@ func same(a, b string) bool {
 
 const maxExact = 1 << 53
 
-// number reads what JSON calls a number, and nothing else that strconv knows.
+// number parses a JSON number, and none of the other forms that strconv accepts.
 func number(s string) (float64, bool) {
 	unsigned := strings.TrimPrefix(s, "-")
 	if unsigned == "" || unsigned[0] < '0' || unsigned[0] > '9' || strings.Trim(unsigned, "0123456789.+-eE") != "" {

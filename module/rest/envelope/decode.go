@@ -11,13 +11,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxWindow bounds what a zstd frame may make us allocate; it is what readers of HTTP must
-// be able to (RFC 9659).
+// maxWindow bounds the memory that a zstd frame can make the gateway allocate; it is the size
+// that HTTP recipients must support (RFC 9659).
 const maxWindow = 8 << 20
 
-// decompress undoes one content coding, also of a body that was cut, and gives at
-// most maxBody bytes: a bomb costs no more than that. cut says there was more. It
-// fails for codings it does not know and for several at once.
+// decompress decodes one content coding, even of a truncated body, and returns at most maxBody
+// bytes, which also bounds the cost of a decompression bomb. cut reports that there was more. It
+// fails for unknown codings and for several at once.
 func decompress(coding []string, raw []byte) (plain []byte, cut, ok bool) {
 	var from io.Reader
 	var err error

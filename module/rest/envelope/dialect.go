@@ -9,25 +9,25 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
-// From says where an upstream's errors have what a client is told. When there is one,
-// only the kinds that are named are read; without any, JSON, HTML and plain text are
-// read as far as they explain themselves.
+// From says where an upstream's errors contain what a client is told. If there is any From, only
+// the kinds that are named are read. Without one, JSON, HTML and plain text are read as far as
+// they are self-explanatory.
 type From struct {
-	// The kind of body: `json` or `html`. Of HTML the title is read, or the first heading.
+	// The kind of body: `json` or `html`. For HTML, the title or the first heading is read.
 	Kind Kind `json:"kind"`
-	// JSON Pointer (RFC 6901) to the error's code. One of lower case letters, digits and
-	// underscores becomes the `code`. Any other is for people: it is the message of an
-	// error that has none, and else not shown.
+	// JSON Pointer (RFC 6901) to the error's code. If it consists of lower case letters, digits
+	// and underscores, it becomes the `code`. Any other code is meant for people: it becomes the
+	// message of an error that has none, and is otherwise dropped.
 	Code string `json:"code,omitempty"`
-	// JSON Pointer to the error's text. Without any pointer the usual places are looked at.
+	// JSON Pointer to the error's text. If no pointer is given, the usual places are searched.
 	Message string `json:"message,omitempty"`
-	// JSON Pointer to the name of the offending parameter, or to an object whose members are
-	// called after the offending parameters, or an array of their names. Of several the first
-	// is named.
+	// JSON Pointer to the name of the invalid parameter, to an object whose members are named
+	// after the invalid parameters, or to an array of their names. Of several, the first is
+	// reported.
 	Field string `json:"field,omitempty"`
 }
 
-// Check names what is wrong with it.
+// Check returns an error that says what is wrong and what is expected.
 func (f From) Check() error {
 	if f.Kind != JSON && f.Kind != HTML {
 		return fmt.Errorf("from: unexpected '%s', expected json or html", f.Kind)
@@ -45,32 +45,32 @@ func (f From) Check() error {
 
 const snakeLetters = "abcdefghijklmnopqrstuvwxyz0123456789_"
 
-// isSnake reports whether a text is a code in lower case words joined by _.
+// isSnake reports whether a text is a code in snake_case.
 func isSnake(s string) bool {
 	return s != "" && len(s) <= 64 && s[0] >= 'a' && s[0] <= 'z' && strings.Trim(s, snakeLetters) == ""
 }
 
-// dialect is what From and FailWhen say, compiled.
+// dialect is the compiled form of From and FailWhen.
 type dialect struct {
-	plan *splice.Plan // captures all that is asked for
+	plan *splice.Plan // captures all values that rules refer to
 	from []reading
 	fail []condition
-	// empty says that an error is an empty answer.
+	// empty are the conditions under which an error is an empty response.
 	empty   []condition
-	notJSON bool // a condition asks whether an answer is JSON
-	bodies  bool // a condition asks about the body of a success
-	text    bool // a condition asks about the whole body
+	notJSON bool // a condition depends on whether a response is JSON
+	bodies  bool // a condition depends on the body of a success
+	text    bool // a condition compares the whole body
 }
 
-// reading has the slots of what is read, -1 for what is not.
+// reading has the slots of the values to read, -1 for those that are not read.
 type reading struct {
 	kind                 Kind
 	code, message, field int
 	fieldAt              splice.Pointer
 }
 
-// Prepare checks the rules and compiles them. A Config with rules is to be prepared
-// before it is used, and not changed afterwards.
+// Prepare checks and compiles the rules. A Config with rules must be prepared before use and not
+// be changed afterwards.
 func (c *Config) Prepare() error {
 	for _, f := range c.From {
 		if err := f.Check(); err != nil {
@@ -112,10 +112,10 @@ func (c *Config) Prepare() error {
 	return nil
 }
 
-// ruled reports whether there is anything to prepare.
+// ruled reports whether there are rules to compile.
 func (c *Config) ruled() bool { return len(c.From)+len(c.FailWhen)+len(c.emptyWhen()) > 0 }
 
-// ready is c, or its prepared copy.
+// ready returns c if it is prepared, or else a prepared copy.
 func (c *Config) ready() *Config {
 	if c.dialect != nil || !c.ruled() {
 		return c
@@ -127,7 +127,7 @@ func (c *Config) ready() *Config {
 	return &prepared
 }
 
-// slots gives each place one slot, however often it is asked for.
+// slots assigns one slot to each pointer, however often it is used.
 type slots struct {
 	texts []string
 	list  []splice.Pointer

@@ -7,13 +7,13 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/charset"
 )
 
-// EmptyWhen says which errors of an upstream are an answer with nothing in it, such as that of a
-// page beyond the end of a list.
+// EmptyWhen says which errors of an upstream mean an empty result, such as the error for a page
+// beyond the end of a list.
 type EmptyWhen struct {
-	// When are conditions on the error's body, one of which must hold. They come before what
-	// FailWhen says of it.
+	// When are conditions on the error's body, at least one of which must hold. They take
+	// precedence over FailWhen.
 	When []Condition
-	// Body is the answer instead, in JSON, with status 200.
+	// Body is the response that replaces the error, in JSON, with status 200.
 	Body []byte
 }
 
@@ -24,8 +24,7 @@ func (c *Config) emptyWhen() []Condition {
 	return c.Empty.When
 }
 
-// emptied answers with nothing in place of the error that is held, where that is what the
-// error means.
+// emptied replaces the held error by an empty result if that is what the error means.
 func (w *Writer) emptied(raw []byte) bool {
 	d := w.config.dialect
 	if d == nil || len(d.empty) == 0 || w.held.cut {
@@ -51,7 +50,7 @@ func (w *Writer) emptied(raw []byte) bool {
 			forgetBody(h)
 			h.Set("Content-Type", "application/json")
 			w.ResponseWriter.WriteHeader(http.StatusOK)
-			_, _ = w.ResponseWriter.Write(w.config.Empty.Body) // the next write tells of a client that has gone
+			_, _ = w.ResponseWriter.Write(w.config.Empty.Body) // if the client is gone, the next write fails
 			return true
 		}
 	}

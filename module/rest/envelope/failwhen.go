@@ -11,7 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
-// Condition compares one value of an answer in JSON.
+// Condition compares one value of a JSON response.
 type Condition struct {
 	// JSON Pointer (RFC 6901) to a value of the answer.
 	Pointer string `json:"pointer,omitempty"`
@@ -23,20 +23,20 @@ type Condition struct {
 	Values []string `json:"values,omitempty"`
 }
 
-// FailWhen is a condition under which an answer with a status of success is a failure. It is
-// about a value of the body, about a header field, or about whether the body is JSON at all. The
-// first one that holds decides.
+// FailWhen is a condition under which a response with a success status is a failure. It is about
+// a value of the body, about a header field, or about whether the body is JSON at all. The first
+// condition that holds decides.
 type FailWhen struct {
-	// JSON Pointer (RFC 6901) to a value of the answer. Default: the whole answer. Where that is
-	// plain text, HTML or not labelled, and not JSON, it is compared as text, without the white
-	// space around it; one longer than 1024 bytes equals no value. Pointers to values inside
-	// the answer are asked of JSON alone.
+	// JSON Pointer (RFC 6901) to a value of the response. Default: the whole response. If that
+	// is plain text, HTML or unlabelled, and not JSON, it is compared as text without
+	// surrounding white space; a text longer than 1024 bytes equals no value. Pointers to values
+	// inside the response apply to JSON only.
 	Pointer string `json:"pointer,omitempty"`
-	// Name of a header field of the answer that is compared instead. Several fields of the
-	// name are one, joined by commas.
+	// Name of a header field of the response that is compared instead. Several fields of that
+	// name are joined by commas.
 	Header string `json:"header,omitempty"`
-	// Holds for an answer that is not JSON, instead of a comparison. Attachments, event
-	// streams, JSON in lines and the types that a resource passes are not asked.
+	// Holds if the response is not JSON, instead of a comparison. Attachments, event streams,
+	// JSON lines and the media types that a resource passes are exempt.
 	NotJSON bool `json:"not_json,omitempty"`
 	// `==` (any of the values), `!=` (none of them), `<`, `<=`, `>`, `>=`, `exists`,
 	// `missing`, or `empty` (null, false, and a text, array or object with nothing in it).
@@ -50,10 +50,10 @@ type FailWhen struct {
 	Code string `json:"code,omitempty"`
 }
 
-// Operators are those of a condition.
+// Operators are the operators of conditions.
 var Operators = []string{"==", "!=", "<", "<=", ">", ">=", "exists", "missing", "empty"}
 
-// maxValue bounds what is compared: captured scalars are not longer.
+// maxValue bounds the length of compared values: captured scalars are not longer.
 const maxValue = 1024
 
 var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // RFC 9110 section 5.6.2
@@ -61,7 +61,7 @@ var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // RFC 9110
 // Check names what is wrong with it.
 func (c Condition) Check() error { return c.check("", "") }
 
-// check names what is wrong with it. unexpected and then say what follows a condition.
+// check is Check. unexpected and then describe what may follow the condition.
 func (c Condition) check(unexpected, then string) error {
 	if _, err := splice.ParsePointer(c.Pointer); err != nil {
 		return err
@@ -128,10 +128,10 @@ func (f FailWhen) status() int {
 	return f.Status
 }
 
-// condition is a FailWhen, compiled.
+// condition is a compiled FailWhen.
 type condition struct {
 	FailWhen
-	slot  int // of the value; -1 where it is not in the body
+	slot  int // of the value; -1 if it is not in the body
 	limit float64
 }
 
@@ -147,8 +147,8 @@ func (f FailWhen) compile(slots *slots) condition {
 	return c
 }
 
-// Holds reports whether the condition holds of the value at its pointer, in an answer that
-// was read to its end.
+// Holds reports whether the condition holds for the value at its pointer, in a response that was
+// read completely.
 func (c Condition) Holds(s splice.Scalar) bool {
 	compiled := condition{FailWhen: FailWhen{Op: c.Op, Values: c.Values}}
 	if len(c.Values) == 1 {
@@ -157,7 +157,7 @@ func (c Condition) Holds(s splice.Scalar) bool {
 	return compiled.judge(s, true) == fails
 }
 
-// headed is the first of the conditions on header fields that holds, -1 for none.
+// headed returns the index of the first condition on a header field that holds, or -1.
 func (d *dialect) headed(h http.Header) int {
 	for i := range d.fail {
 		c := &d.fail[i]
@@ -175,8 +175,7 @@ func (d *dialect) headed(h http.Header) int {
 	return -1
 }
 
-// IsEmpty reports whether a value is null, false, or a text, array or object with nothing
-// in it.
+// IsEmpty reports whether a value is null, false, or an empty text, array or object.
 func IsEmpty(s splice.Scalar) bool {
 	switch s.Kind {
 	case splice.Null:

@@ -7,16 +7,17 @@ import (
 	"strings"
 )
 
-// said is what an upstream's JSON error says. In repeated members the last counts.
+// said is the content of an upstream's JSON error. Of repeated members the last one counts.
 type said struct {
 	message, field string
-	code           string // only of an error in our form
+	code           string // only of an error in the gateway's own format
 	shaped         bool   // {"error":{"code":"...","message":"..."}}
-	exact          bool   // and without any other member
+	exact          bool   // exactly that, without other members
 }
 
-// notices bounds how many beginnings are tried when something is printed in front. A
-// notice may repeat what a client sent: no more are tried when an answer is translated.
+// notices bounds at how many positions a JSON text is looked for when something is printed in
+// front of it. A notice may echo what a client sent; translating a success tries no more
+// positions either.
 const notices = 8
 
 func readJSON(text []byte) (said, bool) {
@@ -60,7 +61,7 @@ func readValue(text []byte) (s said, ok bool) {
 	return s, json.Valid(text)
 }
 
-// Where upstreams put their texts, the most specific first.
+// The usual places of texts in upstreams' errors, the most specific first.
 var (
 	messageNames = []string{"message", "msg", "errmsg", "error_description", "error_message", "errorMessage", "detail", "details", "description", "reason"}
 	fieldNames   = []string{"field", "param", "parameter", "property"}
@@ -103,7 +104,7 @@ func readObject(m map[string]json.RawMessage) (s said) {
 	return s
 }
 
-// readErrors reads a list of errors, or an object from fields to their errors.
+// readErrors reads a list of errors, or an object that maps fields to their errors.
 func readErrors(raw json.RawMessage) (message, field string) {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) == nil {
@@ -112,7 +113,7 @@ func readErrors(raw json.RawMessage) (message, field string) {
 		}
 		return "", ""
 	}
-	// The order of the first member is the sender's, so it is read from the text.
+	// The order of the members matters, so the first one is read from the text.
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return "", ""
@@ -173,7 +174,7 @@ func isField(raw json.RawMessage) bool {
 	return raw == nil || string(raw) == "null" || raw[0] == '"'
 }
 
-// isCode accepts the codes of an error in our form: they are for programs.
+// isCode accepts the codes of errors in the gateway's own format: they are meant for programs.
 func isCode(s string) bool {
 	return s != "" && len(s) <= 64 && strings.Trim(s, snakeLetters+"-.") == ""
 }

@@ -6,18 +6,19 @@ import (
 	"strings"
 )
 
-// maxSearched bounds the search of one text, and what is passed byte for byte.
+// maxSearched bounds the length of a text that is searched, and of a body that is passed
+// unchanged.
 const maxSearched = 8 << 10
 
-// marks stand in what exceptions, databases and drivers print, and hardly elsewhere.
+// marks are texts that exceptions, databases and drivers print, and that hardly occur elsewhere.
 var marks = []string{
 	"traceback (most recent", "stack trace", "stacktrace", "panic: ", "sqlstate", "fatal error:", "exception in thread", ".php on line",
 	"dial tcp", "redis://", "rediss://", "mysql://", "postgres://", "postgresql://", "mongodb://", "amqp://", "jdbc:",
 }
 
-// shapes need more than a mark: frames of stack traces, source positions, names of
-// exceptions, private addresses, files of the server. A pattern is only tried on a
-// text with one of its hints, because it costs a hundred times more.
+// shapes are texts that a mark cannot describe: frames of stack traces, source positions, names
+// of exceptions, private addresses, files of the server. A pattern is only tried on a text that
+// contains one of its hints, because it costs a hundred times more.
 var shapes = []struct {
 	hints   []string
 	pattern *regexp.Regexp
@@ -33,8 +34,8 @@ var shapes = []struct {
 	{[]string{"/"}, regexp.MustCompile(`(^|[\s'"(])/(var|home|usr|etc|srv|root|tmp|proc)/`)},
 }
 
-// leaks recognises texts that tell how the upstream is built instead of what is
-// wrong with the request.
+// leaks reports whether a text reveals how the upstream is built instead of what is wrong with
+// the request.
 func leaks(s string) bool {
 	s = strings.ToLower(s[:min(len(s), maxSearched)])
 	has := func(part string) bool { return strings.Contains(s, part) }

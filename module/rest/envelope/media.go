@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// MediaType splits the Content-Type of a header into its media type, in lower case, and the
-// name of its charset, "" for none (RFC 9110 section 8.3.1).
+// MediaType returns the media type of a Content-Type header field in lower case, and the name of
+// its charset, or "" (RFC 9110 section 8.3.1).
 func MediaType(h http.Header) (media, charset string) {
 	var value string
 	if values := h["Content-Type"]; len(values) > 0 {
@@ -17,7 +17,7 @@ func MediaType(h http.Header) (media, charset string) {
 		return value, ""
 	}
 	media, rest, more := strings.Cut(value, ";")
-	if isPlainMedia(media) { // as nearly all are: it need not be parsed
+	if isPlainMedia(media) { // the usual case, which needs no parser
 		if !more {
 			return media, ""
 		}
@@ -29,14 +29,14 @@ func MediaType(h http.Header) (media, charset string) {
 	return media, params["charset"]
 }
 
-// isPlainMedia reports whether a media type is written in lower case and without spaces.
+// isPlainMedia reports whether a media type is in lower case and without spaces.
 func isPlainMedia(media string) bool {
 	kind, form, ok := strings.Cut(media, "/")
 	return ok && isPlainToken(kind) && isPlainToken(form) && strings.ToLower(media) == media
 }
 
-// isPlainToken reports whether a text is a token (RFC 9110 section 5.6.2) of the letters, digits
-// and marks that the names of media types and charsets have.
+// isPlainToken reports whether a text is a token (RFC 9110 section 5.6.2) of the characters that
+// occur in names of media types and charsets.
 func isPlainToken(text string) bool {
 	for i := range len(text) {
 		switch c := text[i]; {
@@ -48,8 +48,8 @@ func isPlainToken(text string) bool {
 	return text != ""
 }
 
-// IsJSON reports whether a media type is one of JSON. Servers of JSON-RPC, and older ones, have names
-// of their own for it.
+// IsJSON reports whether a media type denotes JSON. Servers of JSON-RPC, and older ones, have their
+// own names for it.
 func IsJSON(media string) bool {
 	switch media {
 	case "application/json", "text/json", "application/json-rpc", "application/jsonrequest", "application/x-json", "text/x-json":
@@ -58,8 +58,9 @@ func IsJSON(media string) bool {
 	return strings.HasSuffix(media, "+json")
 }
 
-// MaybeJSON are the labels under which legacy upstreams send JSON. FailWhen is asked of
-// what has them, and no other is translated: nothing is read that may be a failure.
+// MaybeJSON reports whether legacy upstreams send JSON with this label. FailWhen is evaluated
+// for these labels and only these are translated, so nothing is translated without having been
+// checked for a failure.
 func MaybeJSON(media string) bool {
 	switch media {
 	case "", "text/html", "text/plain", "text/javascript", "application/javascript", "application/x-javascript":

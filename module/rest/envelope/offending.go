@@ -8,9 +8,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
-// fieldOf is the name of the offending parameter: the value at the pointer, or the name of the
-// first member of an object there, or the first element of an array. text is what the editor
-// has seen.
+// fieldOf returns the name of the invalid parameter: the value at the pointer, the name of the
+// first member of an object there, or the first element of an array. text is what the editor has
+// seen.
 func (r reading) fieldOf(e *splice.Editor, text []byte) string {
 	if r.field < 0 {
 		return ""
@@ -25,9 +25,9 @@ func (r reading) fieldOf(e *splice.Editor, text []byte) string {
 	return textOf(e, r.field)
 }
 
-// firstName is the name of the first member of the object at a pointer, or the first element of
-// an array there if that is a text; "" where there is none. The text is an error's, of which
-// little is held.
+// firstName returns the name of the first member of the object at a pointer, or the first
+// element of an array there if it is a string, and otherwise "". The text is that of an error,
+// of which little is held.
 func firstName(text []byte, at splice.Pointer) string {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -41,12 +41,12 @@ func firstName(text []byte, at splice.Pointer) string {
 	if t != json.Delim('{') && t != json.Delim('[') {
 		return ""
 	}
-	name, _ := d.Token() // of a member, or an element
+	name, _ := d.Token() // a member's name, or an element
 	first, _ := name.(string)
 	return first
 }
 
-// enter goes to a member of an object or an element of an array, which begins with t.
+// enter moves to a member of an object or an element of an array. t is its opening token.
 func enter(d *json.Decoder, t json.Token, step string) bool {
 	for i := 0; d.More(); i++ {
 		name := strconv.Itoa(i)

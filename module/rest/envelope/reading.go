@@ -8,10 +8,10 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
-// look captures what the rules ask for in a text, nil when there is no JSON in it. In
-// front of the value something may have been printed; then it must be whole, unless
-// the text was cut, since a page may have braces of its own. The editor is to be
-// released. found is the text from the beginning of the value on.
+// look captures what the rules refer to in a text, and returns nil if it contains no JSON. If
+// something is printed in front of the JSON value, the value must be complete unless the text
+// was truncated, since an HTML page may contain braces of its own. The caller must release the
+// editor. found is the text from the start of the value.
 func (d *dialect) look(text []byte, cut bool) (e *splice.Editor, found []byte, ended bool) {
 	if e, ended, _ = d.scan(text, cut); ended || len(text) > 0 && (text[0] == '{' || text[0] == '[') && d.sawAny(e) {
 		return e, text, ended
@@ -32,7 +32,7 @@ func (d *dialect) look(text []byte, cut bool) (e *splice.Editor, found []byte, e
 	return nil, nil, false
 }
 
-// scan does not close the editor of a text that may go on.
+// scan does not close the editor if the text may continue.
 func (d *dialect) scan(text []byte, cut bool) (e *splice.Editor, ended, valid bool) {
 	e = d.plan.New(io.Discard)
 	_, err := e.Write(text)
@@ -60,12 +60,12 @@ func (d *dialect) reads(kind Kind) bool {
 	return d.usual() || slices.ContainsFunc(d.from, func(r reading) bool { return r.kind == kind })
 }
 
-// usual reports whether JSON is read without any rule.
+// usual reports whether JSON is read without rules.
 func (d *dialect) usual() bool { return d == nil || len(d.from) == 0 }
 
-// told is what the first rule finds that finds anything. readable says that texts may
-// be passed on, and not codes alone. usual says that the usual places are to be looked
-// at instead. text is what the editor has seen.
+// told returns what the first rule finds that finds anything. readable says that texts may be
+// passed on, rather than only codes. usual reports that the usual places should be searched
+// instead. text is what the editor has seen.
 func (d *dialect) told(e *splice.Editor, text []byte, status int, readable bool) (told Error, usual bool) {
 	for _, r := range d.from {
 		if r.kind != JSON {

@@ -9,15 +9,15 @@ import (
 	"golang.org/x/net/html"
 )
 
-// In characters.
+// Maximum lengths, in characters.
 const (
-	maxHeading = 200 // out of HTML and plain text, whatever else these contain
+	maxHeading = 200 // of texts taken from HTML and plain text
 	maxMessage = 500
 	maxField   = 128
 )
 
-// htmlHeading is the text of the title, else of the first h1, unless that is "Error", which
-// tells nobody anything. A tokenizer is enough, and unlike a parser it holds no tree.
+// htmlHeading returns the text of the title, or else of the first h1, unless it is just "Error".
+// A tokenizer is sufficient and, unlike a parser, keeps no tree in memory.
 func htmlHeading(text []byte) string {
 	z := html.NewTokenizer(bytes.NewReader(text))
 	z.SetMaxBuf(maxBody)
@@ -58,7 +58,8 @@ func textUntil(z *html.Tokenizer, end string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// safeText makes one line of at most n characters, or "" of what must not leave.
+// safeText returns the text as one line of at most n characters, or "" if it must not reach the
+// client.
 func safeText(s string, n int) string {
 	if leaks(s) {
 		return ""
@@ -72,7 +73,7 @@ func safeText(s string, n int) string {
 	return s
 }
 
-// safeField drops what cannot be the name of a parameter.
+// safeField returns "" for what cannot be the name of a parameter.
 func safeField(s string) string {
 	if utf8.RuneCountInString(s) > maxField || leaks(s) || strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) }) {
 		return ""

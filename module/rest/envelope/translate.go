@@ -8,7 +8,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/charset"
 )
 
-// Kind is the form of an upstream's error: a closed set, fit for a metric's label.
+// Kind is the format of an upstream's error. The set is closed, so that it can be a label of
+// metrics.
 type Kind string
 
 const (
@@ -20,16 +21,16 @@ const (
 	Other  Kind = "other"  // unreadable, or of another type
 )
 
-// Kinds are all of them.
+// Kinds lists all kinds.
 var Kinds = []Kind{JSON, HTML, Text, Empty, Shaped, Other}
 
 type translation struct {
 	kind Kind
 	err  Error
-	asIs bool // the body goes to the client byte for byte
+	asIs bool // the body goes to the client unchanged
 }
 
-// translate reads an upstream's error. cut says that raw is only its beginning.
+// translate reads an upstream's error. cut says that raw is truncated.
 func (c *Config) translate(h http.Header, status int, raw []byte, cut bool) translation {
 	if len(raw) == 0 {
 		return translation{kind: Empty}
@@ -75,7 +76,7 @@ func (c *Config) translate(h http.Header, status int, raw []byte, cut bool) tran
 	return t
 }
 
-// dialect reads JSON by the declared rules. It reports false when it is none.
+// dialect reads JSON by the declared rules. It reports false if the text is not JSON.
 func (t *translation) dialect(d *dialect, text []byte, status int, cut, readable bool, j said) bool {
 	e, found, _ := d.look(text, cut)
 	if e == nil {
@@ -100,7 +101,7 @@ func (t *translation) read(j said, readable bool) {
 	}
 }
 
-// sniff believes the body more than its label: legacy upstreams send JSON as HTML.
+// sniff trusts the body more than its label: legacy upstreams label JSON as HTML.
 func sniff(media string, text []byte) Kind {
 	switch {
 	case len(text) == 0:

@@ -12,45 +12,46 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/charset"
 )
 
-// watch reads the beginning of a success, to see whether it is one.
+// watch examines the beginning of a success, to find out whether it is a failure.
 type watch struct {
 	d       *dialect
 	status  int // the upstream's
 	in      charset.Reading
-	json    bool // so it is labelled
-	coded   bool // its text can be read only when it is whole
+	json    bool // by its label
+	coded   bool // it has a content coding, so that only the complete body can be read
 	stage   stage
-	raw     []byte // held back, nil as soon as it is passed on
+	raw     []byte // held back; nil once it is passed on
 	kept    bool   // raw is a copy
 	passing bool
 	editor  *splice.Editor
-	rule    *condition      // the first that was seen to hold
-	text    *charset.Writer // leads to the editor; nil: the text is read as it is
+	rule    *condition      // the first condition found to hold
+	text    *charset.Writer // decodes for the editor; nil: the text needs no decoding
 
-	header    int            // the condition on a header field that holds; -1: none
+	header    int            // index of the condition on a header field that holds; -1: none
 	words     *splice.Scalar // a body that is text and not JSON, such as `Ok.`; nil until it is read
-	notJSON   bool           // it is known that the body is not JSON
-	permitted bool           // it may be something else
-	reads     bool           // it answers a GET, which is not answered with nothing
-	unread    bool           // the header alone has decided, and no body was looked at
+	notJSON   bool           // the body is known not to be JSON
+	permitted bool           // the body may be something else than JSON
+	reads     bool           // it answers a GET, which needs a body
+	unread    bool           // the header alone has decided, and no body was read
 }
 
-// stage is what is known of the text.
+// stage is what is known of the text so far.
 type stage uint8
 
 const (
-	blank    stage = iota // white space so far
-	scanning              // JSON so far
-	printed               // something else, which may have JSON behind it
-	foreign               // no JSON
+	blank    stage = iota // only white space
+	scanning              // only JSON
+	printed               // something else, which may be followed by JSON
+	foreign               // not JSON
 )
 
-// conditional reports whether any success is asked.
+// conditional reports whether any success is checked.
 func (d *dialect) conditional() bool { return d != nil && len(d.fail) > 0 }
 
-// watch decides by the header whether an answer may be JSON with a failure in it, nil if
-// not, and asks what is about the header. Parts, streams and what is to be stored as a file
-// are no such JSON, and the answer to a HEAD has no body. CONNECT begins a tunnel.
+// watch decides by the header whether a response may be JSON that reports a failure, and returns
+// nil if not. It evaluates the conditions on the header. Multipart bodies, streams and
+// attachments are not checked, and neither are responses to HEAD, which have no body, and to
+// CONNECT, which start a tunnel.
 func (c *Config) watch(status int, method string, header http.Header) *watch {
 	d := c.dialect
 	if !d.conditional() || status < 200 || status > 299 || method == http.MethodConnect {
@@ -69,8 +70,8 @@ func (c *Config) watch(status int, method string, header http.Header) *watch {
 	}
 }
 
-// legible reports whether the body may be JSON that can be read, and whether it may be
-// something that is not JSON.
+// legible reports whether the body may be readable JSON, and whether it may be something that is
+// not JSON.
 func (d *dialect) legible(status int, method, media string, h http.Header) (text, foreign bool) {
 	switch status {
 	case http.StatusNoContent, http.StatusResetContent, http.StatusPartialContent:
@@ -84,12 +85,12 @@ func (d *dialect) legible(status int, method, media string, h http.Header) (text
 	return (labelled || MaybeJSON(media)) && decodes(h), d.notJSON && !labelled
 }
 
-// endless are the types of what goes on as long as it likes.
+// endless are the media types of streams without an end.
 var endless = map[string]bool{
 	"text/event-stream": true, "application/x-ndjson": true, "application/ndjson": true, "application/jsonl": true, "application/json-seq": true,
 }
 
-// coding is the content coding, "" for none.
+// coding returns the content coding, or "" for none.
 func coding(h http.Header) string {
 	name := strings.ToLower(strings.TrimSpace(strings.Join(h["Content-Encoding"], ",")))
 	if name == "identity" {
@@ -106,7 +107,7 @@ func decodes(h http.Header) bool {
 	return false
 }
 
-// feed reads on. What is held first is still the caller's, until keep.
+// feed reads the next part. The bytes that are held belong to the caller until keep is called.
 func (w *watch) feed(p []byte) verdict {
 	if !w.passing {
 		if w.kept = len(w.raw) > 0; w.kept {
@@ -130,14 +131,14 @@ func (w *watch) feed(p []byte) verdict {
 	return open
 }
 
-// keep makes what is held our own: most answers are decided before it is needed.
+// keep copies the held bytes. Most responses are decided before that is necessary.
 func (w *watch) keep() {
 	if !w.kept {
 		w.raw, w.kept = bytes.Clone(w.raw), true
 	}
 }
 
-// begin looks at the first characters. It returns what is to be scanned.
+// begin examines the first characters and returns what is to be scanned.
 func (w *watch) begin() []byte {
 	text := w.heldText()
 	if len(text) == 0 || len(w.raw) < len(bom) && bytes.HasPrefix(bom, w.raw) {
@@ -149,7 +150,7 @@ func (w *watch) begin() []byte {
 		w.readAs(w.in)
 		return text
 	case len(text) < len("<!doctype html") && text[0] == '<' && !bytes.ContainsRune(text, '>'):
-		return nil // a page's beginning, perhaps
+		return nil // perhaps the beginning of an HTML page
 	case hasFold(text, "<!doctype html") || hasFold(text, "<html"):
 		w.stage, w.notJSON, w.words = foreign, true, &unequal
 	default:
@@ -158,13 +159,13 @@ func (w *watch) begin() []byte {
 	return nil
 }
 
-// readAs begins to read. What is not in UTF-8 is decoded on the way: the second byte of a
-// character may be a backslash.
+// readAs starts reading in an encoding. Anything but UTF-8 is decoded on the way, because the
+// second byte of a character may be a backslash.
 func (w *watch) readAs(in charset.Reading) {
 	w.release()
 	w.in = in
 	w.editor, w.text = w.d.plan.New(io.Discard), new(charset.Writer)
-	_, _ = w.text.Begin(in, nil, false) // nothing cannot be wrong
+	_, _ = w.text.Begin(in, nil, false) // an empty text cannot be wrong
 	w.text.To(w.editor)
 }
 
@@ -202,11 +203,11 @@ func (w *watch) decode(p []byte) (err error) {
 	return err
 }
 
-// readAgain is for a text that cannot be decoded as it was begun. As long as all of it is held
-// it is read from its beginning, in the other charset that it may be in. A text that cannot be
-// decoded is passed on as it is if it is no failure; a failure must not pass because of a wrong
-// byte, so it is judged by its bytes, and where these are no JSON as GB, in which a character
-// may have a backslash. Nobody is shown what is read so.
+// readAgain is called when a text cannot be decoded as assumed. As long as all of it is held, it
+// is read again from the start in the other charset that it may be in. A text that cannot be
+// decoded is passed on unchanged unless it is a failure. A failure must not pass because of a
+// single invalid byte, so such a text is judged by its bytes, and if these are not JSON, as GB,
+// in which a character may contain a backslash. Text that was decoded like this is never shown.
 func (w *watch) readAgain(p []byte) error {
 	if w.passing {
 		w.text, w.notJSON = nil, true
@@ -223,7 +224,7 @@ func (w *watch) readAgain(p []byte) error {
 	return w.decode(w.heldText())
 }
 
-// end is asked when no more is read: of a text that is cut, or of one that ended.
+// end decides when no more is read, because the text is truncated or has ended.
 func (w *watch) end(h http.Header, cut bool) verdict {
 	if w.editor != nil {
 		ended := !cut && w.editor.Close() == nil
@@ -237,7 +238,7 @@ func (w *watch) end(h http.Header, cut bool) verdict {
 	return w.judge(ended || w.editor == nil)
 }
 
-// read looks at what is held at once. It reports whether it is a whole text in JSON.
+// read examines everything that is held at once. It reports whether it is a complete JSON text.
 func (w *watch) read(h http.Header, cut bool) (ended bool) {
 	if len(w.raw) == 0 {
 		w.notJSON, w.words = w.reads, wordsOf(nil, cut)
@@ -266,7 +267,7 @@ func (w *watch) read(h http.Header, cut bool) (ended bool) {
 		return false
 	}
 	if w.stage, w.text = scanning, nil; w.coded || !utf8.Valid(charset.Whole(plain)) {
-		w.stage = foreign // what follows cannot be read
+		w.stage = foreign // the rest cannot be read
 	}
 	return ended
 }

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// ErrLate is what a handler gets that goes on to write an answer which turned out to be
-// a failure after its beginning was passed on.
-var ErrLate = errors.New("the answer is a failure by fail_when, and its beginning was passed on already")
+// ErrLate is returned to a handler that continues to write a response which turned out to be a
+// failure after its beginning was passed on.
+var ErrLate = errors.New("the response is a failure according to fail_when, but its beginning was already passed on")
 
-// why is the condition that decides, when no more is read.
+// why returns the condition that decides, when no more is read.
 func (w *watch) why(h http.Header, raw []byte, cut bool) *condition {
 	rule := w.rule
-	if w.unread && !w.notJSON { // a condition that stands before the one about the header
+	if w.unread && !w.notJSON { // a condition in front of the one about the header may hold
 		w.raw, w.passing = raw, false
 		_ = w.read(h, cut)
 	}
@@ -27,7 +27,7 @@ func (w *watch) why(h http.Header, raw []byte, cut bool) *condition {
 	return rule
 }
 
-// watched holds p back, or passes it on when it is known to be harmless.
+// watched holds p back, or passes it on once the response is known not to be a failure.
 func (w *Writer) watched(p []byte) (int, error) {
 	a := w.watch
 	if a.passing {
@@ -53,7 +53,7 @@ func (w *Writer) watched(p []byte) (int, error) {
 	return n + more, err
 }
 
-// passOn begins the answer, and goes on watching if it can still be judged.
+// passOn starts the response, and continues to watch it if it can still be judged.
 func (w *Writer) passOn(watch bool) error {
 	a := w.watch
 	raw := a.raw
@@ -71,8 +71,8 @@ func (w *Writer) passOn(watch bool) error {
 	return err
 }
 
-// TakeTrailers takes out the trailers that the handler has set already, while its answer was
-// held back: they would go out as header fields too. back sets them again.
+// TakeTrailers removes the trailers that the handler has set while its response was held back:
+// otherwise they would be sent as header fields, too. back restores them.
 func TakeTrailers(h http.Header) (back func()) {
 	taken := map[string][]string{}
 	for _, list := range h["Trailer"] {
@@ -98,7 +98,7 @@ func (w *Writer) passWatched(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// failed goes over from watching to holding an error.
+// failed switches from watching a success to holding an error.
 func (w *Writer) failed() {
 	a := w.watch
 	w.watch = nil
@@ -119,7 +119,7 @@ func (w *Writer) ended() {
 	case a.passing:
 		w.stopWatching()
 	default:
-		_ = w.passOn(false) // the client is gone: nobody is left to tell
+		_ = w.passOn(false) // the client is gone
 	}
 }
 

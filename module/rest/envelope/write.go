@@ -9,74 +9,74 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/charset"
 )
 
-// Error is what a client is told. An empty Code or Message stands for the one of
-// the status, an empty Field for none.
+// Error is what a client is told. An empty Code or Message stands for the default of the status,
+// an empty Field for none.
 type Error struct {
 	Code    string
 	Message string
-	Field   string // the offending parameter
+	Field   string // the invalid parameter
 }
 
-// Config says how errors are written and read. The zero value is useful.
+// Config says how errors are written and read. Its zero value is usable.
 type Config struct {
-	// ProblemJSON answers application/problem+json (RFC 9457) to clients whose
-	// Accept prefers it. Default: application/json for everyone.
+	// ProblemJSON uses application/problem+json (RFC 9457) for clients whose Accept prefers it.
+	// Default: application/json for everyone.
 	ProblemJSON bool
 
-	// Expose passes on the texts of an upstream's 5xx answers. Stack traces and
-	// private addresses are withheld all the same.
+	// Expose passes on the texts of an upstream's 5xx responses. Stack traces and private
+	// addresses are always withheld.
 	Expose bool
 
-	// UpstreamAuth answers 502 where the upstream answers 401 or 403: the credentials
-	// it refused are the gateway's, not the client's.
+	// UpstreamAuth turns an upstream's 401 and 403 into 502: the rejected credentials are the
+	// gateway's, not the client's.
 	UpstreamAuth bool
 
-	// From says where the upstream's errors have their texts. Default: the usual places.
+	// From says where the upstream's errors contain their texts. Default: the usual places.
 	From []From
 
-	// FailWhen says which answers of the upstream are failures in spite of their status.
+	// FailWhen says which of the upstream's responses are failures in spite of their status.
 	FailWhen []FailWhen
 
-	// Passes reports media types that FailWhen permits although they are not JSON. Nil: none.
+	// Passes reports media types that FailWhen permits although they are not JSON. nil permits
+	// none.
 	Passes func(media string) bool
 
-	// Empty says which errors of the upstream are an empty answer. Nil: none.
+	// Empty says which of the upstream's errors are an empty result. nil: none.
 	Empty *EmptyWhen
-	// Charset is the one that the upstream's texts are in where they are not in UTF-8 and
-	// have no other label. Nil: only UTF-8 and what is labelled is read.
+	// Charset is the encoding of the upstream's texts that are not in UTF-8 and have no other
+	// label. nil: only UTF-8 and labelled texts are read.
 	Charset *charset.Charset
 
-	// Field gives the client's name of a parameter that the upstream complains of. Nil: the
-	// names are the same.
+	// Field returns the client's name of a parameter that the upstream reports. nil: the names
+	// are the same.
 	Field func(name string) string
 
-	// SignedIn answers 502 where the upstream answers 401: the gateway signs in itself.
+	// SignedIn turns an upstream's 401 into 502, because it is the gateway that signs in.
 	SignedIn bool
 
-	// Withhold reports a text that clients must not be told. Nil: there is none.
+	// Withhold reports texts that clients must not see. nil: there are none.
 	Withhold func(text string) bool
 
-	// Observe is called for each error of the upstream that was normalised, with the
-	// upstream's status, or the one that FailWhen gives it. It MUST NOT block.
+	// Observe is called for each error of the upstream that was normalized, with the upstream's
+	// status or the one that FailWhen assigns. It MUST NOT block.
 	Observe func(status int, kind Kind)
 
 	dialect *dialect
 }
 
-// Write answers with an error as application/json. Header fields already set
-// (Retry-After, WWW-Authenticate, Allow, X-RateLimit-*) stay, except those that
-// describe a body which is not sent.
+// Write sends an error as application/json. Header fields that are already set (Retry-After,
+// WWW-Authenticate, Allow, X-RateLimit-*) stay, except those that describe a body which is not
+// sent.
 func Write(w http.ResponseWriter, r *http.Request, status int, e Error) {
 	Config{}.Write(w, r, status, e)
 }
 
-// Write is like the function Write, and honours ProblemJSON.
+// Write is like the function Write, and respects ProblemJSON.
 func (c Config) Write(w http.ResponseWriter, r *http.Request, status int, e Error) {
 	c.write(w, r, status, e, true)
 }
 
-// write leaves Content-Length out of the answer to a HEAD when the body of the GET
-// is not known.
+// write omits Content-Length from the response to a HEAD if the body of the GET is not known.
 func (c Config) write(w http.ResponseWriter, r *http.Request, status int, e Error, lengthKnown bool) {
 	e = e.complete(status)
 	problem := c.ProblemJSON && prefersProblem(r.Header["Accept"])
@@ -119,7 +119,7 @@ func (e Error) field() *string {
 	return &e.Field
 }
 
-// MarshalJSON is the error object; its field is null when there is none.
+// MarshalJSON encodes the error object; its field is null if there is none.
 func (e Error) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Code    string  `json:"code"`
@@ -134,8 +134,8 @@ func (e Error) json() []byte {
 	}{e})
 }
 
-// problem has the members of RFC 9457 section 3.1. The type is about:blank, so the
-// title is the status's own (section 4.2.1).
+// problem encodes the members of RFC 9457 section 3.1. The type is about:blank, so the title is
+// that of the status (section 4.2.1).
 func (e Error) problem(status int) []byte {
 	title := http.StatusText(status)
 	if title == "" {
@@ -159,8 +159,8 @@ func marshal(v any) []byte {
 	return b
 }
 
-// described are the fields that belong to the body that is replaced, or would let
-// a cache keep the error.
+// described are the header fields that belong to the replaced body, or that would let a cache
+// keep the error.
 var described = []string{
 	"Accept-Ranges", "Age", "Cache-Control", "Content-Digest", "Content-Disposition", "Content-Encoding", "Content-Language", "Content-Length",
 	"Content-Location", "Content-Md5", "Content-Range", "Content-Type", "Digest", "Etag", "Expires", "Last-Modified", "Pragma", "Repr-Digest",
@@ -171,7 +171,8 @@ func forgetBody(h http.Header) {
 	for _, name := range described {
 		delete(h, name)
 	}
-	// A body that is not sent has no trailers; as headers they would be taken for ours.
+	// A body that is not sent has no trailers. As header fields they would be mistaken for the
+	// gateway's.
 	for _, list := range h["Trailer"] {
 		for name := range strings.SplitSeq(list, ",") {
 			h.Del(strings.TrimSpace(name))

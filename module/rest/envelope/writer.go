@@ -6,55 +6,55 @@ import (
 	"slices"
 )
 
-// maxBody is how much of an upstream's error body is read. What is said in more
-// than that is not a message, and it would be held for each failing request.
+// maxBody is how much of an upstream's error body is read. More than that is not a message, and
+// it would be held in memory for each failing request.
 const maxBody = 64 << 10
 
-// Writer passes successes through as they are and holds back an error's body, to
-// answer in its place. What it does is decided when the header arrives.
+// Writer passes successes through unchanged, and holds back the body of an error to replace it.
+// It decides when the header arrives.
 //
-// The handler behind it returns, and then exactly one of Finish and Fail is to be
-// called; after a panic neither, so that the connection is aborted.
+// After the handler behind it has returned, the caller must call exactly one of Finish and Fail;
+// after a panic neither, so that the connection is aborted.
 //
-// With FailWhen it also holds back the beginning of a success in JSON, until it is
-// known that no condition holds. When that takes more than maxBody it is passed on, and
-// should it be a failure after all, the connection is aborted.
+// With FailWhen it also holds back the beginning of a JSON success until no condition can hold
+// any more. If that takes more than maxBody, the beginning is passed on; if the response then
+// turns out to be a failure, the connection is aborted.
 type Writer struct {
 	http.ResponseWriter
 	config    *Config
 	request   *http.Request
-	held      *held  // an error's answer that is being read
-	watch     *watch // a success that may be none
+	held      *held  // an error that is being read
+	watch     *watch // a success that may be a failure
 	committed bool   // the header is on its way to the client
 	untouched bool
-	late      bool // it is a failure, and the header was passed on
+	late      bool // it is a failure although the header was passed on
 }
 
 type held struct {
 	status int
-	watch  *watch // what found it to be an error; nil: its status says so
+	watch  *watch // what found it to be an error; nil if its status says so
 	body   []byte
 	cut    bool
 }
 
-// NewWriter wraps w for the answer to r. The config is not copied; when it has rules,
-// it should have been prepared.
+// NewWriter wraps w for the response to r. The config is not copied; if it has rules, it should
+// have been prepared.
 func NewWriter(w http.ResponseWriter, r *http.Request, c *Config) *Writer {
 	return &Writer{ResponseWriter: w, config: c.ready(), request: r}
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap implements the interface of http.ResponseController.
 func (w *Writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Untouched marks the answer as one whose errors have a protocol's own form. It has
-// no effect once the header was written.
+// Untouched marks the response as one whose errors have a protocol's own format. It has no
+// effect once the header was written.
 func (w *Writer) Untouched() { w.untouched = true }
 
-// Committed reports whether the header was passed on, so that no other answer is
-// possible.
+// Committed reports whether the header was passed on, so that no other response is possible.
 func (w *Writer) Committed() bool { return w.committed }
 
-// WriteHeader decides. Informational answers pass and decide nothing, except 101.
+// WriteHeader decides what happens to the response. Informational responses pass and decide
+// nothing, except 101.
 func (w *Writer) WriteHeader(status int) {
 	switch {
 	case w.held != nil, w.watch != nil:
@@ -78,7 +78,7 @@ func (w *Writer) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write holds or passes on.
+// Write holds p back or passes it on.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.begin()
 	switch {
@@ -94,21 +94,21 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// begin is for a handler that writes without a header: its status is 200.
+// begin handles a handler that writes without calling WriteHeader: its status is 200.
 func (w *Writer) begin() {
 	if !w.committed && w.held == nil && w.watch == nil && w.config.dialect.conditional() {
 		w.WriteHeader(http.StatusOK)
 	}
 }
 
-// hold answers as soon as the limit is reached: the rest of the body, which may
-// never end, changes nothing.
+// hold responds as soon as the limit is reached: the rest of the body, which may never end,
+// changes nothing.
 func (w *Writer) hold(p []byte) {
 	if w.committed {
 		return
 	}
 	room := maxBody - len(w.held.body)
-	if w.held.watch != nil && !w.held.watch.unread { // a condition that stands before the one that was seen to hold
+	if w.held.watch != nil && !w.held.watch.unread { // a condition in front of the one that was found to hold may decide
 		w.held.watch.feed(p[:min(room, len(p))])
 	}
 	w.held.cut = len(p) > room
@@ -118,7 +118,7 @@ func (w *Writer) hold(p []byte) {
 	}
 }
 
-// ReadFrom keeps the way open for sendfile.
+// ReadFrom makes sendfile possible.
 func (w *Writer) ReadFrom(from io.Reader) (int64, error) {
 	if w.begin(); w.held != nil || w.watch != nil || w.late {
 		return io.Copy(writerOnly{w}, from)
@@ -135,7 +135,7 @@ type writerOnly struct{ io.Writer }
 // Flush is FlushError without the error.
 func (w *Writer) Flush() { _ = w.FlushError() }
 
-// FlushError does nothing while something is held.
+// FlushError does nothing while something is held back.
 func (w *Writer) FlushError() error {
 	if w.begin(); (w.held != nil || w.watch != nil) && !w.committed {
 		return nil
@@ -144,7 +144,7 @@ func (w *Writer) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// Finish writes the answer in place of a held error, if there is one. It panics with
+// Finish writes the response in place of a held error, if there is one. It panics with
 // http.ErrAbortHandler after a failure that was found too late.
 func (w *Writer) Finish() {
 	if w.watch != nil {
@@ -158,8 +158,8 @@ func (w *Writer) Finish() {
 	}
 }
 
-// Fail answers with an error of the gateway's own, in place of what may be held. It
-// reports false, and does nothing, when the header was passed on already.
+// Fail responds with the gateway's own error, in place of what may be held back. It reports
+// false, and does nothing, if the header was already passed on.
 func (w *Writer) Fail(status int, e Error) bool {
 	if w.committed {
 		return false
@@ -196,7 +196,7 @@ func (w *Writer) settle() {
 		switch {
 		case rule.Code != "":
 			t.err.Code = rule.Code
-		case rule.NotJSON && status == http.StatusBadGateway: // it was reached
+		case rule.NotJSON && status == http.StatusBadGateway: // the upstream was reached
 			t.err.Code, t.err.Message = "upstream_error", "the service behind the gateway gave an answer that could not be read"
 		}
 	}

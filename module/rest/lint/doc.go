@@ -1,3 +1,3 @@
-// Package lint has the rules for names of resources: plural nouns, lower case with hyphens, no verbs,
-// little nesting. It looks at paths and words, and rejects nothing itself.
+// Package lint checks the names of resources against conventions: plural nouns, lower case with
+// hyphens, no verbs, little nesting. It examines paths and words, and rejects nothing itself.
 package lint

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Finding is a name against the rules.
+// Finding is a name that violates a convention.
 type Finding struct {
-	// Path is the first of the paths that has it.
+	// Path is the first of the paths that contain it.
 	Path string
-	// Message says what it is and what was expected.
+	// Message says what the name is and what was expected.
 	Message string
 }
 
-// maxDepth is how many collections a path may lead through.
+// maxDepth is the maximum number of nested collections in a path.
 const maxDepth = 2
 
 var (
@@ -23,10 +23,10 @@ var (
 	hump    = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 )
 
-// Check looks at declared paths, without version and with placeholders such as {id}. A word
-// is found once, in the first path that has it in this place.
+// Check examines declared paths, without versions and with placeholders such as {id}. A word is
+// reported once, for the first path that has it in the same place.
 func Check(paths []string) (found []Finding) {
-	collections := make(map[string]bool) // places with a placeholder behind them
+	collections := make(map[string]bool) // places that are followed by a placeholder
 	for _, path := range paths {
 		for _, s := range split(path) {
 			if s.param {
@@ -62,7 +62,7 @@ func Check(paths []string) (found []Finding) {
 type segment struct {
 	text  string
 	param bool
-	above string // the path in front, placeholders without names
+	above string // the path in front, with nameless placeholders
 }
 
 func split(path string) (all []segment) {

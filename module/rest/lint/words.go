@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// verbs are those that name no thing. What is a noun too, such as search, import, order or
-// list, is left out: an alarm that is false teaches people to switch it off.
+// verbs are words that are never nouns. Words that may be nouns, such as search, import, order
+// or list, are missing on purpose: false alarms make people turn the check off.
 var verbs = []string{"get", "create", "delete", "update", "fetch", "insert", "modify", "remove", "edit", "add", "save", "retrieve", "destroy", "find", "do", "perform"}
 
-// things are nouns that a verb may stand in front of: import-jobs, update-requests.
+// things are nouns that a verb may precede: import-jobs, update-requests.
 var things = []string{
 	"job", "jobs", "request", "requests", "event", "events", "log", "logs", "task", "tasks", "channel", "channels", "policy", "policies",
 	"permission", "permissions", "operation", "operations", "history", "on", "ons", "game", "games", "mark", "marks", "notice", "notices",
@@ -19,7 +19,7 @@ func isVerb(words []string) bool {
 	return slices.Contains(verbs, words[0]) && (len(words) == 1 || !slices.Contains(things, words[len(words)-1]))
 }
 
-// plurals are those without an s at their end, and words that have no singular.
+// plurals do not end in s, or have no singular.
 var plurals = []string{
 	"people", "children", "men", "women", "feet", "teeth", "geese", "mice", "oxen", "criteria", "phenomena", "indices", "matrices", "vertices",
 	"alumni", "cacti", "fungi", "nuclei", "stimuli", "media", "data", "metadata", "news", "series", "species", "sheep", "fish", "deer", "aircraft",
@@ -28,7 +28,7 @@ var plurals = []string{
 	"personnel", "luggage", "furniture", "advice", "weather", "research", "evidence", "history", "api", "payroll", "merchandise",
 }
 
-// singulars end in s all the same.
+// singulars end in s.
 var singulars = []string{
 	"status", "bus", "campus", "bonus", "virus", "census", "corpus", "focus", "radius", "genus", "syllabus", "apparatus", "consensus", "stimulus",
 	"surplus", "analysis", "basis", "crisis", "thesis", "axis", "diagnosis", "hypothesis", "synopsis", "emphasis", "gas", "lens", "canvas", "atlas", "alias",
@@ -40,13 +40,13 @@ func isPlural(word string) bool {
 	case slices.Contains(plurals, word):
 		return true
 	case !strings.HasSuffix(word, "s") || strings.HasSuffix(word, "ss"):
-		// Digits at the end are no word, and say nothing of number.
+		// Digits at the end are not part of a word and do not tell its number.
 		return word[len(word)-1] >= '0' && word[len(word)-1] <= '9'
 	}
 	return !slices.Contains(singulars, word)
 }
 
-// irregular are the few whose plural people do not want to be told wrongly.
+// irregular are common words whose plural must not be suggested wrongly.
 var irregular = map[string]string{
 	"person": "people", "child": "children", "man": "men", "woman": "women", "foot": "feet", "tooth": "teeth", "mouse": "mice", "goose": "geese",
 	"index": "indexes", "analysis": "analyses", "basis": "bases", "crisis": "crises", "thesis": "theses", "axis": "axes", "diagnosis": "diagnoses",

@@ -11,11 +11,10 @@ import (
 	"strings"
 )
 
-// Apply writes parameters into a request. Header fields take the place of the client's, those
-// in the body stand in front of what is there. as is the form of a body that has to be made:
-// `json`, or anything else for a form; "" says that the request has none, and parameters
-// of the body are left out where there is none. RequestURI stays as it is: proxies send the URL,
-// and log RequestURI.
+// Apply adds parameters to a request. Header fields replace the client's; parameters of the body
+// are put in front of what is there. as is the format of a body that has to be made: `json`, or
+// anything else for a form; "" says that the request has no body, and parameters of the body are
+// dropped if there is none. RequestURI stays unchanged: proxies send the URL and log RequestURI.
 func Apply(r *http.Request, params []Param, as string) error {
 	var query, form []Param
 	for _, p := range params {
@@ -82,7 +81,7 @@ func applyBody(r *http.Request, form []Param, as string) error {
 	return nil
 }
 
-// prepend puts a text in front of the body.
+// prepend inserts a text in front of the body.
 func prepend(r *http.Request, text []byte) {
 	old := r.Body
 	if old == nil || old == http.NoBody || r.ContentLength == 0 {
@@ -101,7 +100,7 @@ func prepend(r *http.Request, text []byte) {
 
 func prependParts(r *http.Request, form []Param, boundary string) error {
 	if boundary == "" {
-		return fmt.Errorf("the form has no boundary")
+		return fmt.Errorf("the multipart form has no boundary")
 	}
 	var b bytes.Buffer
 	for _, p := range form {
@@ -113,7 +112,7 @@ func prependParts(r *http.Request, form []Param, boundary string) error {
 	if err != nil || !BeginsWithPart(head, boundary) {
 		return errForm
 	}
-	if bytes.HasPrefix(head, []byte(lineEnd)) { // it ends the last part
+	if bytes.HasPrefix(head, []byte(lineEnd)) { // the line end is part of the boundary
 		text = bytes.TrimSuffix(text, []byte(lineEnd))
 	}
 	if r.ContentLength > 0 {
@@ -125,15 +124,15 @@ func prependParts(r *http.Request, form []Param, boundary string) error {
 
 const lineEnd = "\r\n"
 
-var errForm = fmt.Errorf("the form cannot be read, or has a text in front of its first part")
+var errForm = fmt.Errorf("the form cannot be read, or has text in front of its first part")
 
-// BeginsWithPart reports whether a multipart form begins with its boundary. A text in front of
-// that would go on with the value of a parameter that is written before it.
+// BeginsWithPart reports whether a multipart form begins with its boundary. Text in front of the
+// boundary would become part of the value of a parameter that is inserted before it.
 func BeginsWithPart(form []byte, boundary string) bool {
 	return bytes.HasPrefix(bytes.TrimPrefix(form, []byte(lineEnd)), []byte("--"+boundary))
 }
 
-// prependMembers puts members behind the brace that a JSON object begins with.
+// prependMembers inserts members after the opening brace of a JSON object.
 func prependMembers(r *http.Request, form []Param) error {
 	length := r.ContentLength
 	head := make([]byte, 0, 64)
@@ -174,10 +173,10 @@ func prependMembers(r *http.Request, form []Param) error {
 	return nil
 }
 
-// maxBlanks bounds the white space around the beginning of an object.
+// maxBlanks bounds the white space around the opening brace of an object.
 const maxBlanks = 4 << 10
 
-var errObject = fmt.Errorf("the body is no JSON object")
+var errObject = fmt.Errorf("the body is not a JSON object")
 
 func members(form []Param) []byte {
 	var b []byte
@@ -185,7 +184,7 @@ func members(form []Param) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		name, _ := json.Marshal(p.Name) // strings always marshal
+		name, _ := json.Marshal(p.Name) // strings can always be marshaled
 		value, _ := json.Marshal(p.Value)
 		b = append(append(append(b, name...), ':'), value...)
 	}

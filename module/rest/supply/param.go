@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// Place is where a parameter stands in a request.
+// Place is the part of a request that a parameter is in.
 type Place string
 
 const (
@@ -34,13 +34,13 @@ var (
 	fieldName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$")
 )
 
-// kept are header fields that belong to the connection or are made from the request.
+// kept are header fields that belong to the connection or are computed from the request.
 var kept = []string{
 	"Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Cookie", "Expect", "Host", "Keep-Alive", "Proxy-Connection",
 	"Range", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
 }
 
-// CheckName says what is wrong with a parameter's place or name.
+// CheckName returns an error if a parameter's place or name is invalid.
 func CheckName(in Place, name string) error {
 	switch {
 	case in != Query && in != Body && in != Header:
@@ -53,7 +53,7 @@ func CheckName(in Place, name string) error {
 	return nil
 }
 
-// CheckValue says what is wrong with a value. The error does not have it.
+// CheckValue returns an error if a value is invalid. The error does not contain the value.
 func CheckValue(p Param) error {
 	switch {
 	case len(p.Value) > maxValue:
@@ -64,7 +64,8 @@ func CheckValue(p Param) error {
 	return nil
 }
 
-// Names are the names that clients must not use, reduced to what upstreams may take them for.
+// Names are the names that clients must not use, reduced to the form in which upstreams may read
+// them.
 type Names map[string]bool
 
 // NamesOf returns the names of the parameters in the query and in bodies. Many upstreams read both as one (PHP's
@@ -79,7 +80,7 @@ func NamesOf(params []Param) Names {
 	return Names(nil).With(names...)
 }
 
-// With returns the names together with others.
+// With returns the union with other names.
 func (n Names) With(names ...string) Names {
 	all := make(Names, len(n)+len(names))
 	maps.Copy(all, n)
@@ -89,16 +90,16 @@ func (n Names) With(names ...string) Names {
 	return all
 }
 
-// Has reports whether an upstream could read a client's name as one of these: in other letters, with brackets, with
-// what PHP turns into an underscore, or with a NUL after it.
+// Has reports whether an upstream could read a client's name as one of these: in another letter case, with
+// brackets, with characters that PHP turns into underscores, or with a NUL at the end.
 func (n Names) Has(name string) bool { return len(n) > 0 && n[plainName(name)] }
 
-// HasInside reports whether an upstream could read what a form has in brackets after a client's name as one of
-// these: Rack takes `[token]` for `token`.
+// HasInside reports whether an upstream could read the text in brackets after a client's name as one of these:
+// Rack reads `[token]` as `token`.
 func (n Names) HasInside(name string) bool { return len(n) > 0 && plainName(name) == "" }
 
-// plainName returns the name as the least exact upstream reads it: its first word, without brackets around it, in
-// lower case.
+// plainName returns the name as the most lenient upstream reads it: its first word, without surrounding brackets,
+// in lower case.
 func plainName(name string) string {
 	word := strings.IndexFunc(name, isWord)
 	if word < 0 {
@@ -118,13 +119,15 @@ func plainName(name string) string {
 
 func isWord(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }
 
-// SameField reports whether CGI and similar interfaces take two header fields for one: they ignore case, and turn
-// hyphens, or everything but letters and digits, into underscores: `X~Api~Key` is HTTP_X_API_KEY too.
+// SameField reports whether CGI and similar interfaces read two header field names as the same: they ignore case,
+// and turn hyphens, or everything but letters and digits, into underscores. `X~Api~Key`, too, becomes
+// HTTP_X_API_KEY.
 func SameField(a, b string) bool {
 	return slices.EqualFunc([]rune(a), []rune(b), func(x, y rune) bool { return FieldRune(x) == FieldRune(y) })
 }
 
-// FieldRune maps the characters of a header field's name that CGI and similar interfaces do not tell apart to one.
+// FieldRune maps all characters of a header field name that CGI and similar interfaces do not distinguish to the
+// same one.
 func FieldRune(c rune) rune {
 	switch {
 	case 'A' <= c && c <= 'Z':

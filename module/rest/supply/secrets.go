@@ -9,29 +9,29 @@ import (
 	"unicode"
 )
 
-// Secrets are values that clients must not be told.
+// Secrets are values that clients must not see.
 type Secrets struct {
-	plain []string // without what plainText leaves out
+	plain []string // the results of plainText
 }
 
-// Of a secret, texts are searched for all of it. Where a text was cut, its beginning is enough: a
-// client that chooses what stands in front of a secret chooses where it is cut, and would read
-// most of it.
+// Texts are searched for complete secrets. In a truncated text, the beginning of a secret is
+// enough: a client that controls the text in front of a secret controls where it is truncated,
+// and could read most of it.
 const (
-	leastSecret = 4 // a shorter one is not searched for
-	leastHead   = 2 // the beginning of one, at the very end of the text
-	mostHead    = 8 // anywhere in it
+	leastSecret = 4 // shorter secrets are not searched for
+	leastHead   = 2 // of the beginning of a secret at the very end of the text
+	mostHead    = 8 // of the beginning of a secret anywhere in the text
 )
 
-// Add notes a value.
+// Add adds a value.
 func (s *Secrets) Add(value string) {
 	if value = plainText(value); len(value) >= leastSecret && !slices.Contains(s.plain, value) {
 		s.plain = append(s.plain, value)
 	}
 }
 
-// In reports whether a text has one of the values in it, as it is or as it is written in an
-// address, in HTML or in a text of JSON.
+// In reports whether a text contains one of the values, verbatim or encoded as in URLs, HTML or
+// JSON strings.
 func (s *Secrets) In(text string) bool {
 	if len(s.plain) == 0 {
 		return false
@@ -44,10 +44,10 @@ func (s *Secrets) In(text string) bool {
 	return cut && whole != text && s.written(whole, cut)
 }
 
-// brokenEscape is what is left of a sign that was written as an escape, where a text was cut.
+// brokenEscape matches what is left of an escape sequence at the end of a truncated text.
 var brokenEscape = regexp.MustCompile(`(%[0-9A-Fa-f]?|&#?[0-9A-Za-z]{0,8})$`)
 
-// written is In for a text of which cut says that more followed.
+// written is In for a text that may be truncated.
 func (s *Secrets) written(text string, cut bool) bool {
 	for _, spaced := range []bool{false, true} {
 		if spaced && !strings.Contains(text, "+") {
@@ -57,7 +57,7 @@ func (s *Secrets) written(text string, cut bool) bool {
 		if s.in(plainText(read), cut) || strings.Contains(read, "&") && s.in(plainText(html.UnescapeString(read)), cut) {
 			return true
 		}
-		if again := unescape(read, spaced); again != read && s.in(plainText(again), cut) { // an address inside another one
+		if again := unescape(read, spaced); again != read && s.in(plainText(again), cut) { // a URL inside another one
 			return true
 		}
 	}
@@ -73,7 +73,7 @@ func (s *Secrets) in(text string, cut bool) bool {
 	return false
 }
 
-// begins reports whether the beginning of a secret is in a text that was cut.
+// begins reports whether a truncated text contains the beginning of a secret.
 func begins(text, secret string) bool {
 	head := secret[:max(leastSecret, min(mostHead, len(secret)/2))]
 	if strings.Contains(text, head) {
@@ -87,8 +87,8 @@ func begins(text, secret string) bool {
 	return false
 }
 
-// plainText is a text in small letters, with single spaces for white space, as messages have it,
-// and without backslashes, which stand before signs in texts of JSON.
+// plainText returns a text in lower case, with white space reduced to single spaces, as in
+// messages, and without backslashes, which escape characters in JSON strings.
 func plainText(text string) string {
 	text = strings.Map(func(c rune) rune {
 		if c == '\\' {
@@ -101,8 +101,8 @@ func plainText(text string) string {
 	}), " ")
 }
 
-// unescape reads what is percent-encoded, and leaves what is not. spaced says that a plus stands
-// for a space.
+// unescape decodes percent-encoding where it is valid. spaced says that a plus stands for a
+// space.
 func unescape(text string, spaced bool) string {
 	if spaced {
 		text = strings.ReplaceAll(text, "+", " ")

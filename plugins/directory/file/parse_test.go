@@ -62,7 +62,7 @@ func TestMistakesAreRefusedWithFileLineAndUserButWithoutTheHash(t *testing.T) {
 		"a username with a space":    {second("2", "bob "), "begins or ends with a space"},
 		"a username with a tab":      {second("2", "bo\tb"), "control character"},
 		"no hash":                    {hashed(""), `:2: users[0] "ann": the password_hash is missing`},
-		"a password for a hash":      {hashed("hunter2"), "is no password hash of a known form"},
+		"a password for a hash":      {hashed("hunter2"), "is not a password hash of a known form"},
 		"a bcrypt hash cut short":    {hashed("$2a$14$" + tag), "is no bcrypt hash"},
 		"another argon2":             {hashed(strings.Replace(hash, "argon2id", "argon2d", 1)), "is no Argon2 hash"},
 		"another version":            {hashed(strings.Replace(hash, "v=19", "v=16", 1)), "is no Argon2 hash"},

@@ -71,7 +71,7 @@ func TestMistakesFailTheLoadWithoutTouchingTheNetworkOrTellingTheDSN(t *testing.
 		"no such upgrade":       {map[string]any{"upgrade": "UPDATE users SET p = $1 WHERE id = $2", "upgrade_to": "md5"}, "argon2id or bcrypt"},
 		"upgrade_to alone":      {map[string]any{"upgrade_to": "bcrypt"}, "there is no upgrade"},
 		"no scheme":             {map[string]any{"scheme": "rot13(password)"}, "scheme: expected a digest"},
-		"no dummy":              {map[string]any{"dummy": "canary"}, "dummy: is no password hash"},
+		"no dummy":              {map[string]any{"dummy": "canary"}, "dummy: is not a password hash"},
 		"too many connections":  {map[string]any{"max_connections": 101}, "from 1 to 100"},
 		"negative connections":  {map[string]any{"max_connections": -1}, "from 1 to 100"},
 		"a timeout of an hour":  {map[string]any{"timeout": "1h"}, "at most 1m0s"},
