@@ -66,7 +66,7 @@ func Compile(links []Link, names Names) (*Set, error) {
 			return nil, fmt.Errorf("links %s: method %q: expected %s", l.Rel, l.Method, strings.Join(methods, ", "))
 		}
 		if key := [2]string{l.Rel, l.Method}; seen[key] {
-			return nil, fmt.Errorf("links %s: it is there twice with %s", l.Rel, l.Method)
+			return nil, fmt.Errorf("links %s: it is declared twice with %s", l.Rel, l.Method)
 		} else {
 			seen[key] = true
 		}

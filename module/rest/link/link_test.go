@@ -130,7 +130,7 @@ func TestARelationThatCannotBeMeantIsRefused(t *testing.T) {
 		{[]Link{{Rel: "comments", Method: "GET"}}, "expected self, delete, or name=METHOD:/path"},
 		{[]Link{{Rel: "self", Method: "get"}}, `method "get": expected GET, POST`},
 		{[]Link{{Rel: "self", Method: `G"`}}, "method"},
-		{[]Link{{Rel: "self"}, {Rel: "delete"}, {Rel: "self"}}, "links self: it is there twice with GET"},
+		{[]Link{{Rel: "self"}, {Rel: "delete"}, {Rel: "self"}}, "links self: it is declared twice with GET"},
 		{[]Link{{Rel: "a", Path: "articles/{id}"}}, "expected the client's path"},
 		{[]Link{{Rel: "a", Path: "//evil.example/{id}"}}, "expected the client's path"},
 		{[]Link{{Rel: "a", Path: "https://evil.example/{id}"}}, "expected the client's path"},

@@ -104,7 +104,7 @@ func distinct(word string, names []Name) error {
 		case n.Name == "":
 			return fmt.Errorf("list: %s: expected a name", word)
 		case seen[n.Name]:
-			return fmt.Errorf("list: %s %s: it is there twice", word, n.Name)
+			return fmt.Errorf("list: %s %s: it is declared twice", word, n.Name)
 		}
 		seen[n.Name] = true
 	}

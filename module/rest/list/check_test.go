@@ -21,7 +21,7 @@ func TestAConfigurationThatCannotBeMeantIsRefusedWithItsWord(t *testing.T) {
 		{`{"total": "/total", "total_header": "X-Total"}`, "not both"},
 		{`{"total_header": "X Total"}`, "total_header X Total"},
 		{`{"sort": [{"name": ""}]}`, "sort: expected a name"},
-		{`{"sort": [{"name": "a"}, {"name": "a"}]}`, "sort a: it is there twice"},
+		{`{"sort": [{"name": "a"}, {"name": "a"}]}`, "sort a: it is declared twice"},
 		{`{"sort": [{"name": "-a"}]}`, "sort -a"},
 		{`{"states": [{"name": "a"}, {"name": "a", "upstream": "b"}]}`, "states a"},
 		{`{"filters": [{"name": "page"}]}`, "filter page"},

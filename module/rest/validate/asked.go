@@ -6,9 +6,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// asked makes of a schema for a resource the one for a request's body: what is readOnly
-// must not be there, and is not required. Of a partial one nothing is required on the
-// outermost level, whatever the schema is composed of. The original stays as it is.
+// asked derives the schema of a request's body from that of a resource: readOnly members must be
+// absent and are not required. If partial is set, no member of the outermost level is required,
+// however the schema is composed. The original is not changed.
 func asked(s *jsonschema.Schema, partial bool) *jsonschema.Schema {
 	r := request{made: make(map[original]*jsonschema.Schema)}
 	return r.schema(s, partial)
@@ -23,14 +23,15 @@ type original struct {
 	partial bool
 }
 
-// schema copies one. partial goes on to those that are asked of the same value.
+// schema copies a schema. partial also applies to the subschemas that are evaluated for the same
+// value.
 func (r *request) schema(s *jsonschema.Schema, partial bool) *jsonschema.Schema {
 	if s == nil {
 		return nil
 	}
 	key := original{s, partial}
 	if made := r.made[key]; made != nil {
-		return made // schemas may refer to themselves
+		return made // schemas may be recursive
 	}
 	c := *s
 	r.made[key] = &c
@@ -52,11 +53,11 @@ func (r *request) inPlace(c, s *jsonschema.Schema, partial bool) {
 	}
 	c.AllOf, c.AnyOf, c.OneOf = r.list(s.AllOf, partial), r.list(s.AnyOf, partial), r.list(s.OneOf, partial)
 	if partial && len(c.OneOf) > 0 {
-		// With fewer members it fits more of them.
+		// With fewer members, a value satisfies more alternatives.
 		c.AllOf = append(c.AllOf, &jsonschema.Schema{DraftVersion: s.DraftVersion, Location: s.Location, AnyOf: c.OneOf})
 		c.OneOf = nil
 	}
-	// What decides is asked as it is; what follows from it is not required.
+	// The condition is evaluated unchanged; what follows from it is not required.
 	c.Then, c.Else = r.schema(s.Then, partial), r.schema(s.Else, partial)
 	c.DependentSchemas = r.byName(s.DependentSchemas, partial)
 	if s.Dependencies != nil {
@@ -129,10 +130,10 @@ func (r *request) any(v any) any {
 	return v
 }
 
-// maxReferences is how far a property is followed to see whether it is readOnly.
+// maxReferences is how many references of a property are followed to see whether it is readOnly.
 const maxReferences = 32
 
-// readOnly looks at what a property refers to, too.
+// readOnly also follows the references of a property.
 func readOnly(s *jsonschema.Schema, depth int) bool {
 	if s == nil || depth > maxReferences {
 		return false
@@ -140,7 +141,8 @@ func readOnly(s *jsonschema.Schema, depth int) bool {
 	return s.ReadOnly || readOnly(s.Ref, depth+1) || slices.ContainsFunc(s.AllOf, func(s *jsonschema.Schema) bool { return readOnly(s, depth+1) })
 }
 
-// forbidden is a schema that nothing fits. What it says stays in it for descriptions.
+// forbidden returns a schema that no value satisfies. It keeps the annotations, for
+// descriptions.
 func forbidden(s *jsonschema.Schema) *jsonschema.Schema {
 	c, never := *s, false
 	c.Bool, c.ReadOnly = &never, true

@@ -10,9 +10,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
-// Check judges a body that Parse has read. Of a partial one, a PATCH, nothing is missing.
-// The rules are asked in their order, then what has none, then the schema: of several
-// faults always the same one is told.
+// Check checks a body that Parse has read. In a partial one, that of a PATCH, no member is
+// missing. The rules are checked in their order, then members without a rule, then the schema,
+// so that of several faults always the same one is reported.
 func (s *Set) Check(o Object, partial bool) *envelope.Refusal {
 	if s == nil {
 		return nil
@@ -37,7 +37,7 @@ func (s *Set) Check(o Object, partial bool) *envelope.Refusal {
 
 func (c *compiled) check(o Object, partial bool) *envelope.Refusal {
 	field := Field(c.path...)
-	// Down to what the member is nested in.
+	// Down to the object that contains the member.
 	for i, name := range c.path[:len(c.path)-1] {
 		value := o.Get(name)
 		if value == nil || value[0] == 'n' {
@@ -46,7 +46,7 @@ func (c *compiled) check(o Object, partial bool) *envelope.Refusal {
 		if value[0] != '{' {
 			return invalid(Field(c.path[:i+1]...), "must be an object")
 		}
-		o, _ = Parse(value) // it is part of what has been parsed
+		o, _ = Parse(value) // it is part of a parsed body
 	}
 	value := o.Get(c.path[len(c.path)-1])
 	switch {
@@ -72,7 +72,7 @@ func (c *compiled) check(o Object, partial bool) *envelope.Refusal {
 	return nil
 }
 
-// judge says what a value must be, "" when it is that.
+// judge says what a value must be, or "" if it is valid.
 func (c *compiled) judge(value json.RawMessage) string {
 	switch {
 	case c.Enum != nil:
@@ -91,7 +91,7 @@ func (c *compiled) judge(value json.RawMessage) string {
 	return ""
 }
 
-// scalar is a text decoded, and anything else as it is written.
+// scalar returns the content of a string, and any other value as it is written.
 func scalar(value json.RawMessage) string {
 	if value[0] == '"' {
 		return text(value)
@@ -129,8 +129,8 @@ func (c *compiled) textMessage() string {
 	return message
 }
 
-// within reports whether a literal is in the bounds. A whole number is written in digits:
-// of 1e2 and 1.0 some upstreams make 1.
+// within reports whether a literal is within the bounds. A whole number must be written in
+// digits: some upstreams read 1e2 and 1.0 as 1.
 func (c *compiled) within(literal string) bool {
 	if c.Integer && strings.ContainsAny(literal, ".eE") {
 		return false

@@ -11,25 +11,25 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
-// Set are compiled constraints. A nil Set permits everything.
+// Set is a compiled set of constraints. A nil Set permits everything.
 type Set struct {
 	rules  []compiled
-	others bool // a member without a rule is refused
+	others bool // members without a rule are refused
 	schema *schema
 }
 
-// compiled is a rule that is ready to be asked.
+// compiled is a compiled rule.
 type compiled struct {
 	Rule
 	path    []string
-	text    bool // the value must be a text
+	text    bool // the value must be a string
 	number  bool // the value must be a number
 	min     *decimal
 	max     *decimal
 	pattern *regexp.Regexp
 }
 
-// Compile checks constraints and reads the schema's file, if there is one.
+// Compile checks constraints, and reads the schema's file if there is one.
 func Compile(rules []Rule, file *Schema) (*Set, error) {
 	s := new(Set)
 	seen := make(map[string]bool, len(rules))
@@ -38,7 +38,7 @@ func Compile(rules []Rule, file *Schema) (*Set, error) {
 			return nil, err
 		}
 		if seen[r.Field] {
-			return nil, fmt.Errorf("validate %s: it is there twice", r.Field)
+			return nil, fmt.Errorf("validate %s: it is declared twice", r.Field)
 		}
 		seen[r.Field] = true
 		if r.Field == "*" {
@@ -56,7 +56,7 @@ func Compile(rules []Rule, file *Schema) (*Set, error) {
 	return s, nil
 }
 
-// Check reports what is wrong with a rule.
+// Check returns an error that says what is wrong with a rule.
 func (r *Rule) Check() error {
 	refuse := func(word string, value any, expected string) error {
 		return fmt.Errorf("validate %s: %s %v: expected %s", r.Field, word, value, expected)
@@ -67,13 +67,13 @@ func (r *Rule) Check() error {
 	case r.Field == "":
 		return fmt.Errorf("validate: expected a field")
 	case r.Field == "*" && !r.Readonly:
-		return fmt.Errorf("validate *: expected readonly: it stands for all members that have no rule")
+		return fmt.Errorf("validate *: expected readonly, since * stands for all members without a rule")
 	case r.Readonly && (text || number || r.Required || r.Enum != nil):
-		return fmt.Errorf("validate %s: readonly: expected no other constraint with it", r.Field)
+		return fmt.Errorf("validate %s: readonly: expected no other constraint", r.Field)
 	case text && number:
-		return fmt.Errorf("validate %s: expected constraints on a text (length, format, pattern), or on a number (integer, min, max), not both", r.Field)
+		return fmt.Errorf("validate %s: expected constraints on a text (length, format, pattern) or on a number (integer, min, max), not both", r.Field)
 	case r.Enum != nil && (text || number):
-		return fmt.Errorf("validate %s: enum: expected no other constraint with it but required", r.Field)
+		return fmt.Errorf("validate %s: enum: expected no other constraint but required", r.Field)
 	case r.Enum != nil && len(r.Enum) == 0:
 		return refuse("enum", r.Enum, "a value")
 	}
@@ -105,12 +105,12 @@ func (r *Rule) Check() error {
 	return nil
 }
 
-// isNumber reports whether a text is a number of JSON, in proportion.
+// isNumber reports whether a text is a JSON number of reasonable size.
 func isNumber(text string) bool {
 	return text != "" && (text[0] == '-' || text[0] >= '0' && text[0] <= '9') && json.Valid([]byte(text)) && !strings.ContainsAny(text, " \t\r\n") && proportionate(text)
 }
 
-// compile makes a rule ready that has been checked.
+// compile compiles a rule that was checked.
 func (r Rule) compile() compiled {
 	c := compiled{
 		Rule: r, path: []string{r.Field},

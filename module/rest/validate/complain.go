@@ -11,14 +11,14 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
-// fault is one thing that is wrong with a value: where, and the keyword that says so.
+// fault is one fault of a value: its place, and the violated keyword.
 type fault struct {
 	path []string
 	kind jsonschema.ErrorKind
 }
 
-// complain names one member. The validator goes through objects in no order: of all faults
-// the one is told whose place comes first.
+// complain names one member. The validator visits members in random order, so the fault whose
+// place comes first is reported.
 func complain(err *jsonschema.ValidationError) *envelope.Refusal {
 	f := first(err)
 	if len(f.path) == 0 {
@@ -37,9 +37,8 @@ func first(err *jsonschema.ValidationError) fault {
 	})
 }
 
-// leaves are the faults that have no causes. Where one of several schemas would have to
-// fit, what keeps each from it explains little when there are several members at fault:
-// then the place itself is told.
+// leaves returns the faults without causes. If a value satisfies none of several schemas and
+// several members are at fault, the reasons explain little, and the value itself is reported.
 func leaves(list []fault, err *jsonschema.ValidationError) []fault {
 	at := slices.Clone(err.InstanceLocation)
 	switch k := err.ErrorKind.(type) {
@@ -65,8 +64,8 @@ func leaves(list []fault, err *jsonschema.ValidationError) []fault {
 	return list
 }
 
-// choice is the fault of a value that fits none of several schemas: of the only member
-// that is at fault in all, or else of the value.
+// choice returns the fault of a value that satisfies none of several schemas: that of the only
+// invalid member, or else of the value.
 func choice(at []string, err *jsonschema.ValidationError) fault {
 	var all []fault
 	for _, cause := range err.Causes {
@@ -81,7 +80,7 @@ func choice(at []string, err *jsonschema.ValidationError) fault {
 	return fault{all[0].path, err.ErrorKind}
 }
 
-// text says what is wrong, without telling back what the client sent.
+// text says what is wrong, without echoing what the client sent.
 func (f fault) text() string {
 	switch k := f.kind.(type) {
 	case *kind.Required, *kind.DependentRequired, *kind.Dependency:

@@ -11,34 +11,34 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Described are the schemas of files, said in the words of JSON Schema 2020-12 whatever
-// they were written in. One that is referred to has a name, and stands in Named once, so
-// that it may refer to itself.
+// Described collects schemas of files, written in JSON Schema 2020-12 whatever their own
+// dialect. Schemas that are referred to have a name and appear in Named once, so that they may
+// be recursive.
 type Described struct {
-	// Named are the schemas that are referred to.
+	// Named are the schemas that others refer to.
 	Named map[string]any
-	// Ref is the reference to one of them.
+	// Ref returns the reference to one of them.
 	Ref func(name string) string
 
 	names map[place]string
-	nodes int // of the schema at hand
+	nodes int // of the current schema
 }
 
-// place is a schema of a file. partial is the form of it that a PATCH is held to.
+// place is a schema of a file. partial selects the variant for PATCH.
 type place struct {
 	location string
 	partial  bool
 }
 
-// A schema with all that it refers to is left out of a description above these: files may
-// have 16 MiB, and a description is read by people and programs in one piece.
+// A schema that exceeds these bounds together with all it refers to is omitted from the
+// description: files may have 16 MiB, and people and programs read a description as a whole.
 const (
 	maxNodes     = 5000
 	maxDescribed = 256 << 10
 )
 
-// Body describes what the schema's file says about a body; partial, about that of a PATCH.
-// It is nil when there is no file, and when it is too large to be shown.
+// Body describes what the schema's file requires of a body, or of a PATCH if partial is set. It
+// returns nil if there is no file, or if the schema is too large.
 func (d *Described) Body(s *Set, partial bool) any {
 	return d.all(s, func(file *schema) any {
 		if partial {
@@ -48,9 +48,9 @@ func (d *Described) Body(s *Set, partial bool) any {
 	})
 }
 
-// Members describes the members of the outermost level as answers have them, but for those
-// that are never answered (writeOnly): by their names and what is written about them. The
-// schema judges requests alone, and what is stored may be older.
+// Members describes the outermost members as they appear in responses, except those that never
+// do (writeOnly): their names and annotations. The schema constrains requests only, and what is
+// stored may be older.
 func (d *Described) Members(s *Set) map[string]any {
 	members := make(map[string]any)
 	if d.all(s, func(file *schema) any { d.members(members, file.whole, 0); return members }) == nil {
@@ -59,7 +59,7 @@ func (d *Described) Members(s *Set) map[string]any {
 	return members
 }
 
-// all describes everything, or nothing.
+// all describes everything or, if that is too large, nothing.
 func (d *Described) all(s *Set, describe func(*schema) any) any {
 	if s == nil || s.schema == nil {
 		return nil
@@ -89,7 +89,7 @@ func added(after, before map[string]any) map[string]any {
 	return more
 }
 
-// shownDepth is how deep members are described in answers.
+// shownDepth is the depth to which members are described in responses.
 const shownDepth = 4
 
 func (d *Described) members(to map[string]any, s *jsonschema.Schema, depth int) {
@@ -106,11 +106,11 @@ func (d *Described) members(to map[string]any, s *jsonschema.Schema, depth int) 
 	}
 }
 
-// shown is what is written about a value, and about the members in it.
+// shown returns the annotations of a value and of the members in it.
 func (d *Described) shown(s *jsonschema.Schema, depth int) map[string]any {
 	to := make(map[string]any)
 	if d.nodes++; d.nodes > maxNodes {
-		return to // it is left out as a whole
+		return to // the whole schema is omitted
 	}
 	for at, n := s, 0; at != nil && n < maxReferences; at, n = at.Ref, n+1 {
 		for word, value := range annotations(at) {
@@ -142,20 +142,20 @@ func (d *Described) inside(to map[string]any, s *jsonschema.Schema, depth int) {
 	}
 }
 
-// refer is a reference to a schema, which is written where that has not been done.
+// refer returns a reference to a schema, which it writes unless that was done before.
 func (d *Described) refer(s *jsonschema.Schema, partial bool) map[string]any {
 	at := place{s.Location, partial}
 	name, known := d.names[at]
 	if !known {
 		name = d.name(s, partial)
 		d.names[at] = name
-		d.Named[name] = true // until it is written: it may refer to itself
+		d.Named[name] = true // reserved while it is written, since it may be recursive
 		d.Named[name] = d.write(s, partial)
 	}
 	return map[string]any{"$ref": d.Ref(name)}
 }
 
-// name is what stands last in the schema's place.
+// name is the last segment of the schema's place.
 func (d *Described) name(s *jsonschema.Schema, partial bool) string {
 	file, fragment, _ := strings.Cut(s.Location, "#")
 	last := path.Base(fragment)
@@ -172,7 +172,7 @@ func (d *Described) name(s *jsonschema.Schema, partial bool) string {
 	return Unused(d.Named, base)
 }
 
-// Unused is a name, with a number behind it where it is taken.
+// Unused returns a name, with a number appended if it is taken.
 func Unused(taken map[string]any, name string) string {
 	free := name
 	for n := 2; taken[free] != nil; n++ {
@@ -181,8 +181,8 @@ func Unused(taken map[string]any, name string) string {
 	return free
 }
 
-// Identifier makes a name such as StudentFriends of a text; "" of one without letters and
-// digits of ASCII.
+// Identifier turns a text into a name such as StudentFriends, or "" if it has no ASCII letters
+// or digits.
 func Identifier(text string) string {
 	var b strings.Builder
 	for word := range strings.FieldsFuncSeq(text, func(c rune) bool {

@@ -9,32 +9,31 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// most is how often a body's values are held against schemas, all in all. A validator
-// goes through every alternative to its end: where two of them lead to the same schema
-// again, as in a tree whose nodes are told apart by a member, the work doubles with each
-// level, and thirty levels are a few hundred bytes. A body of a megabyte without that
-// needs some 300,000.
+// most bounds how often the values of a body are checked against schemas in total. A validator
+// tries every alternative completely. If two of them lead to the same schema again, as in a tree
+// whose nodes are distinguished by a member, the work doubles with each level, and thirty levels
+// take only a few hundred bytes. Without that, a body of a megabyte needs some 300,000 checks.
 const most = 500_000
 
-// effort says how much work a body is, before it is done.
+// effort estimates the work for a body before it is done.
 type effort struct {
-	// beside are, for each schema, those that are asked of the same value, itself among
-	// them, and how often.
+	// beside maps each schema to those that are checked against the same value, including
+	// itself, and how often.
 	beside map[*jsonschema.Schema]weights
 }
 
-// longNumber is how many others a number costs whose fraction is of hundreds of digits:
-// bounds and multiples are exact.
+// longNumber is how many other checks a number costs whose fraction has hundreds of digits:
+// bounds and multiples are computed exactly.
 const longNumber = 30
 
-// long reports that a number is, or is written shortly for one that is.
+// long reports whether a number has that many digits, or is the short form of one that does.
 func long(literal string) bool {
 	_, exponent, _ := strings.Cut(strings.ToLower(literal), "e")
-	n, _ := strconv.Atoi(exponent) // it is proportionate
+	n, _ := strconv.Atoi(exponent) // it is of reasonable size
 	return len(literal) > 64 || n > 64 || n < -64
 }
 
-// weights are how often schemas are asked.
+// weights says how often each schema is checked.
 type weights map[*jsonschema.Schema]float64
 
 func (w weights) add(n float64, all ...*jsonschema.Schema) {
@@ -45,7 +44,7 @@ func (w weights) add(n float64, all ...*jsonschema.Schema) {
 	}
 }
 
-// any is for what may be a schema, several, or none.
+// any adds what may be a schema, several, or none.
 func (w weights) any(n float64, v any) {
 	switch v := v.(type) {
 	case *jsonschema.Schema:
@@ -55,7 +54,7 @@ func (w weights) any(n float64, v any) {
 	}
 }
 
-// newEffort goes through all schemas that can be reached from some.
+// newEffort visits all schemas that are reachable from the given ones.
 func newEffort(from ...*jsonschema.Schema) *effort {
 	e := &effort{make(map[*jsonschema.Schema]weights)}
 	for len(from) > 0 {
@@ -81,8 +80,8 @@ func newEffort(from ...*jsonschema.Schema) *effort {
 	return e
 }
 
-// follow gives all schemas that a value has to do with which is held against one. One
-// that leads back to itself the validator refuses to follow.
+// follow returns all schemas that are checked together with a schema, against the same value.
+// The validator refuses to follow a schema that leads back to itself.
 func (e *effort) follow(s *jsonschema.Schema) weights {
 	if w := e.beside[s]; w != nil {
 		return w
@@ -111,13 +110,13 @@ func (e *effort) follow(s *jsonschema.Schema) weights {
 	return w
 }
 
-// fits reports whether it is no more work than it may be to hold a body against a schema.
+// fits reports whether checking a body against a schema is within the permitted work.
 func (e *effort) fits(s *jsonschema.Schema, body map[string]any) bool {
 	left := float64(most)
 	return e.spend(body, e.beside[s], &left)
 }
 
-// spend goes once through a value and what is nested in it.
+// spend visits a value and everything nested in it once.
 func (e *effort) spend(value any, asked weights, left *float64) bool {
 	each := 1.0
 	if number, ok := value.(json.Number); ok && long(string(number)) {
@@ -146,7 +145,7 @@ func (e *effort) spend(value any, asked weights, left *float64) bool {
 	return true
 }
 
-// spendAll asks once what all elements behind the first ones have to do with.
+// spendAll visits once what all elements after the first ones have in common.
 func (e *effort) spendAll(list []any, asked weights, left *float64) bool {
 	first := 0
 	for s := range asked {
@@ -183,7 +182,8 @@ func (e *effort) all(some weights) weights {
 	return w
 }
 
-// member adds what is asked of a member, and of its name; of any there may be for every.
+// member adds what is checked for a member and its name; if every is set, for any member there
+// may be.
 func member(s *jsonschema.Schema, name string, every bool, n float64, to weights) {
 	own, declared := s.Properties[name]
 	to.add(n, own, s.PropertyNames, s.UnevaluatedProperties)
@@ -198,8 +198,7 @@ func member(s *jsonschema.Schema, name string, every bool, n float64, to weights
 	}
 }
 
-// element adds what is asked of an element; of any there may be behind the first ones
-// for -1.
+// element adds what is checked for an element; for i = -1, for any element after the first ones.
 func element(s *jsonschema.Schema, i int, n float64, to weights) {
 	to.add(n, s.Contains, s.UnevaluatedItems)
 	prefix := s.PrefixItems

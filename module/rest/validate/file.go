@@ -17,11 +17,11 @@ import (
 // maxFile bounds a schema's file.
 const maxFile = 16 << 20
 
-// files reads the documents that a schema consists of. No address is fetched: a
-// configuration must load the same on every node, and when nothing can be reached.
+// files reads the documents that a schema consists of. Nothing is fetched over the network: a
+// configuration must load in the same way on every node, even offline.
 type files struct {
 	seen map[string]any
-	old  bool // they are in the words of OpenAPI 3.0
+	old  bool // they are OpenAPI 3.0
 }
 
 // Load implements jsonschema.URLLoader.
@@ -31,7 +31,7 @@ func (f *files) Load(at string) (any, error) {
 	}
 	u, err := url.Parse(at)
 	if err != nil || u.Scheme != "file" {
-		return nil, errors.New("expected a file: addresses are not fetched")
+		return nil, errors.New("expected a file: schemas are not fetched from URLs")
 	}
 	doc, err := read(filepath.FromSlash(u.Path))
 	if err != nil {
@@ -74,13 +74,13 @@ func read(name string) (any, error) {
 	return nil, fmt.Errorf("%s: expected JSON: %w", name, err)
 }
 
-// position is the line and column of the byte before an offset.
+// position returns the line and column of the byte before an offset.
 func position(text []byte, offset int) (line, column int) {
 	before := text[:max(0, min(offset-1, len(text)))]
 	return 1 + bytes.Count(before, []byte("\n")), len(before) - bytes.LastIndexByte(before, '\n')
 }
 
-// address is a file's.
+// address returns the URL of a file.
 func address(absolute string) string {
 	path := filepath.ToSlash(absolute)
 	if !strings.HasPrefix(path, "/") {

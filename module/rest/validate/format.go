@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// formats are texts of a known form, and what is said of others.
+// formats are the known formats of texts, and the messages about other texts.
 var formats = map[string]struct {
 	fits func(text string) bool
 	form string
@@ -19,7 +19,7 @@ var formats = map[string]struct {
 		return err == nil
 	}, "a date such as 2026-01-31"},
 	"date-time": {func(s string) bool {
-		// RFC 3339 has no comma before fractions; T and Z may be small.
+		// RFC 3339 has no comma before fractions; t and z may be in lower case.
 		_, err := time.Parse(time.RFC3339, strings.ToUpper(s))
 		return err == nil && len(s) > 10 && s[10] != ' ' && !strings.Contains(s, ",")
 	}, "a time such as 2026-01-31T12:00:00Z"},

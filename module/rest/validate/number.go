@@ -9,8 +9,8 @@ import (
 )
 
 // maxNumber and maxExponent bound a number's literal. Without them a few bytes (1e999999999)
-// cost whoever computes with them, here or behind, all of the memory or an overflow. What
-// is within them is exact here, and any 64-bit integer or double is.
+// cost whoever computes with them, here or behind the gateway, all memory or an overflow. Within
+// them, numbers are exact here, and any 64-bit integer or double fits.
 const (
 	maxNumber   = 400
 	maxExponent = 400
@@ -39,21 +39,21 @@ func proportionate(literal string) bool {
 	return err == nil && -maxExponent <= n && n <= maxExponent
 }
 
-// decimal is a number that is exact: 0.digits * 10^exponent. Zero has no digits.
+// decimal is an exact number: 0.digits * 10^exponent. Zero has no digits.
 type decimal struct {
 	negative bool
 	digits   string
 	exponent int
 }
 
-// parseDecimal reads a proportionate number of JSON.
+// parseDecimal parses a JSON number of reasonable size.
 func parseDecimal(literal string) decimal {
 	literal, negative := strings.CutPrefix(literal, "-")
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(literal), "e")
 	whole, fraction, _ := strings.Cut(mantissa, ".")
 	d := decimal{negative: negative, digits: whole + fraction, exponent: len(whole)}
 	if exponent != "" {
-		n, _ := strconv.Atoi(exponent) // it is proportionate
+		n, _ := strconv.Atoi(exponent) // it is of reasonable size
 		d.exponent += n
 	}
 	for strings.HasPrefix(d.digits, "0") {
@@ -73,7 +73,7 @@ func (d decimal) compare(e decimal) int {
 	}
 	size := cmp.Compare(d.exponent, e.exponent)
 	if size == 0 {
-		size = strings.Compare(d.digits, e.digits) // the shorter one is the smaller one
+		size = strings.Compare(d.digits, e.digits) // the shorter one is smaller
 	}
 	return size * d.sign()
 }

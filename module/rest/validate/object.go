@@ -8,19 +8,19 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
-// MaxDepth is how deep a body may be nested.
+// MaxDepth is the maximum nesting of a body.
 const MaxDepth = 128
 
-// Member is a member of an object, its value as the client wrote it.
+// Member is a member of an object with its value as the client wrote it.
 type Member struct {
 	Name  string
 	Value json.RawMessage
 }
 
-// Object are the members of a body in their order. Names are decoded and occur once.
+// Object is the list of a body's members in their order. Names are decoded and unique.
 type Object []Member
 
-// Get is the value of a member, nil when there is none.
+// Get returns the value of a member, or nil.
 func (o Object) Get(name string) json.RawMessage {
 	for _, m := range o {
 		if m.Name == name {
@@ -30,9 +30,9 @@ func (o Object) Get(name string) json.RawMessage {
 	return nil
 }
 
-// Parse reads the body of a request. What two readers could understand differently is
-// refused, on any level: members that occur twice, halves of surrogate pairs, numbers out
-// of all proportion, and anything after the object. A field is named as in [Field].
+// Parse parses the body of a request. It refuses, on any level, what two parsers could
+// understand differently: duplicate members, unpaired surrogates, numbers of unreasonable size,
+// and anything after the object. Fields are named as in [Field].
 func Parse(body []byte) (Object, *envelope.Refusal) {
 	if !utf8.Valid(body) {
 		return nil, envelope.Refuse(400, "the body is not UTF-8")
@@ -54,8 +54,8 @@ func Parse(body []byte) (Object, *envelope.Refusal) {
 	return w.top, nil
 }
 
-// tooDeep tells a body that is nested deeper than encoding/json reads from one that is no
-// JSON, for the sake of the message. Brackets in strings are counted too.
+// tooDeep distinguishes, for the message, a body that is nested more deeply than encoding/json
+// reads from one that is not JSON. Brackets in strings are counted, too.
 func tooDeep(body []byte) bool {
 	const limit = 10_000 // of encoding/json
 	return bytes.Count(body, []byte("{"))+bytes.Count(body, []byte("[")) > limit

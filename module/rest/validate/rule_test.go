@@ -149,7 +149,7 @@ func TestFormats(t *testing.T) {
 func TestARuleThatCannotBeMeantIsRefused(t *testing.T) {
 	for rules, want := range map[string]string{
 		`[{}]`:                             "validate: expected a field",
-		`[{"field": "a"}, {"field": "a"}]`: "validate a: it is there twice",
+		`[{"field": "a"}, {"field": "a"}]`: "validate a: it is declared twice",
 		`[{"field": "*"}]`:                 "validate *: expected readonly",
 		`[{"field": "*", "readonly": true, "required": true}]`: "validate *: readonly: expected no other",
 		`[{"field": "a", "readonly": true, "length": [1, 2]}]`: "validate a: readonly",

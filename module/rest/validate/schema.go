@@ -12,13 +12,13 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
-// schema is what a file says about a body: about a whole one, and about a PATCH.
+// schema is what a file requires of a body: of a complete one, and of a PATCH.
 type schema struct {
 	whole, partial *jsonschema.Schema
 	effort         *effort
 }
 
-// load reads and compiles a schema. Nothing but files is read.
+// load reads and compiles a schema. It reads only files.
 func load(s Schema) (*schema, error) {
 	if s.File == "" {
 		return nil, fmt.Errorf("schema: expected a file")
@@ -61,8 +61,8 @@ func load(s Schema) (*schema, error) {
 	return &schema{whole, partial, newEffort(whole, partial)}, nil
 }
 
-// dialect is the draft that a document is written in when it does not say, and whether it
-// is in the words of OpenAPI 3.0. deep says that the schema is within the document.
+// dialect returns the draft of a document that does not declare one, and whether it is OpenAPI
+// 3.0. deep says that the schema is a part of the document.
 func dialect(doc any, deep bool) (draft *jsonschema.Draft, old bool, err error) {
 	object, _ := doc.(map[string]any)
 	version, api := object["openapi"].(string)
@@ -81,9 +81,8 @@ func dialect(doc any, deep bool) (draft *jsonschema.Draft, old bool, err error) 
 	return nil, false, fmt.Errorf("openapi %s: expected OpenAPI 3.0 or 3.1", version)
 }
 
-// modern says in the words of JSON Schema what OpenAPI 3.0 says in its own and in those
-// of a draft before readOnly: a schema with nullable permits null besides its type, and
-// a bound that is exclusive is one of its own.
+// modern converts OpenAPI 3.0 and its draft to JSON Schema: nullable permits null in addition to
+// the type, and an exclusive bound is a keyword of its own.
 func modern(doc any) {
 	switch v := doc.(type) {
 	case []any:
@@ -112,7 +111,7 @@ func modern(doc any) {
 	}
 }
 
-// check judges a body.
+// check checks a body.
 func (s *schema) check(o Object, partial bool) *envelope.Refusal {
 	body := make(map[string]any, len(o))
 	for _, m := range o {
@@ -140,7 +139,7 @@ func (s *schema) check(o Object, partial bool) *envelope.Refusal {
 	return complain(invalid)
 }
 
-// explain makes one line of what a compiler reports: where, and what.
+// explain shortens a compiler's report to one line: where, and what.
 func explain(err error) error {
 	var wrong *jsonschema.SchemaValidationError
 	var invalid *jsonschema.ValidationError

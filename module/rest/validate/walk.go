@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
-// walker goes through a text that is valid JSON, and need not look for syntax errors.
+// walker walks through valid JSON, and need not look for syntax errors.
 type walker struct {
 	text  []byte
 	at    int
@@ -16,7 +16,7 @@ type walker struct {
 	top   Object // the members of the outermost object
 }
 
-// step leads to a member, or to an element: then name is "" and index counts from 1.
+// step leads to a member or to an element. For an element, name is "" and index counts from 1.
 type step struct {
 	name  string
 	index int
@@ -29,9 +29,8 @@ func (s step) String() string {
 	return s.name
 }
 
-// Field is how a member is called in refusals: by its name on the outermost level, by its
-// JSON Pointer (RFC 6901) below, as in a batch. A name that looks like a pointer is
-// written as one.
+// Field is the name of a member in refusals: its own name on the outermost level, its JSON
+// Pointer (RFC 6901) below, as in a batch. A name that looks like a pointer is written as one.
 func Field(path ...string) string {
 	if len(path) == 1 && path[0] != "" && path[0][0] != '/' {
 		return path[0]
@@ -46,7 +45,7 @@ func Field(path ...string) string {
 
 var escaper = strings.NewReplacer("~", "~0", "/", "~1")
 
-// maxField is how much of a member's place is told back. It is the client's own text.
+// maxField bounds how much of a member's place is echoed, since the client wrote it.
 const maxField = 256
 
 func (w *walker) refuse(message string) *envelope.Refusal {
@@ -70,7 +69,7 @@ func (w *walker) space() {
 	}
 }
 
-// value goes past one value.
+// value skips one value.
 func (w *walker) value() *envelope.Refusal {
 	w.space()
 	switch c := w.text[w.at]; {
@@ -161,7 +160,7 @@ func (w *walker) down() *envelope.Refusal {
 	return nil
 }
 
-// string goes past a text and decodes it.
+// string skips a string and decodes it.
 func (w *walker) string() (string, *envelope.Refusal) {
 	start := w.at
 	w.at++
@@ -183,15 +182,15 @@ func (w *walker) string() (string, *envelope.Refusal) {
 	return text(literal), nil
 }
 
-// text decodes a literal that is a string, and valid.
+// text decodes a valid string literal.
 func text(literal []byte) string {
 	var s string
 	_ = json.Unmarshal(literal, &s)
 	return s
 }
 
-// half reports whether a string has an escaped surrogate without its other half. Some
-// readers make a replacement character of it, others refuse the whole text.
+// half reports whether a string has an unpaired escaped surrogate. Some parsers replace it,
+// others refuse the whole text.
 func half(literal []byte) bool {
 	for i := 0; i < len(literal); i++ {
 		if literal[i] != '\\' {

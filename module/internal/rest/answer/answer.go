@@ -37,7 +37,7 @@ type Request struct {
 	Bound  []byte
 }
 
-// Answer says what becomes of one successful answer.
+// Answer says how one successful answer is translated.
 type Answer struct {
 	*Spec
 	Request
@@ -57,7 +57,7 @@ type Answer struct {
 	cutAt    int64 // elements of a list that may have been cut; 0: none
 }
 
-// New returns what becomes of the successful answer to a request.
+// New returns how the successful answer to a request is translated.
 func (sp *Spec) New(r Request, c Caller) *Answer {
 	a := &Answer{Spec: sp, Request: r, Caller: c, Path: c.Prefix + sp.Pattern.Fill(r.Values), Plan: sp.plan}
 	declared := false
@@ -71,9 +71,9 @@ func (sp *Spec) New(r Request, c Caller) *Answer {
 	return a
 }
 
-// NewDeferred returns what becomes of an answer that no client waits for: the part at a pointer, or the resource for
-// "", with the client's names and values. A value that is no object stays as it is. There are no links, because it is
-// not known who will read it.
+// NewDeferred returns how an answer is translated that no client waits for: the part at a pointer, or the resource
+// for "", with the client's names and values. A value that is not an object stays unchanged. There are no links,
+// because it is not known who will read it.
 func (sp *Spec) NewDeferred(at string) (*Answer, error) {
 	root, err := splice.ParsePointer(at)
 	if err != nil {
@@ -135,7 +135,7 @@ func (a *Answer) isItem(at string) bool {
 	return below && id != "" && !strings.ContainsAny(id, "/?")
 }
 
-// Location returns the address of what was created, "" if the answer does not tell its id. e is the editor of the
+// Location returns the address of a new item, or "" if the answer does not contain its ID. e is the editor of the
 // body.
 func (a *Answer) Location(e *splice.Editor) string {
 	if a.Kind != resource.Create || !a.Shape.Readable {
@@ -151,8 +151,8 @@ func (a *Answer) Location(e *splice.Editor) string {
 	return a.Path + "/" + url.PathEscape(id)
 }
 
-// IsPage reports whether a success of this media type is no result of the API, but an HTML page or a download that
-// passes unchanged.
+// IsPage reports whether a success of this media type is not a result of the API, but an HTML page or a download
+// that passes unchanged.
 func (a *Answer) IsPage(media string, json, attachment bool) bool {
 	if a.Declares() {
 		return a.resource().Passes(media)

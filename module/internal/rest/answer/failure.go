@@ -9,8 +9,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-// failurePlaces are where APIs say that a request failed despite a success status: first members that are false
-// then, followed by members that exist only then.
+// failurePlaces are where APIs report that a request failed despite a success status: first members that are
+// false in this case, followed by members that exist only then.
 var failurePlaces = []splice.Pointer{
 	{"success"}, {"ok"},
 	{"error"}, {"errors"}, {"errors", "0"}, {"errcode"}, {"errno"},
@@ -19,8 +19,8 @@ var failurePlaces = []splice.Pointer{
 // falsePlaces is how many of failurePlaces are false when a request failed.
 const falsePlaces = 2
 
-// captures returns the captured places: for a write the id of what was created and the signs of a failure, for one
-// item the places that are empty if it does not exist. failures is the slot of the first of failurePlaces, -1 if they
+// captures returns the captured places: for a write, the ID of the new item and the signs of a failure; for one item,
+// the places that are empty if it does not exist. failures is the slot of the first of failurePlaces, or -1 if they
 // are not captured.
 func (sp *Spec) captures() (places []splice.Pointer, failures int) {
 	created, _ := sp.resource().CreatedStatus()
@@ -28,7 +28,7 @@ func (sp *Spec) captures() (places []splice.Pointer, failures int) {
 	switch {
 	case sp.readsItem():
 		at := sp.Shape.itemAt[sp.Kind]
-		for n := range len(at) + 1 { // some APIs empty what is around an item that does not exist
+		for n := range len(at) + 1 { // for an item that does not exist, some APIs leave an outer member empty
 			places = append(places, at[:n])
 		}
 		return places, -1
@@ -40,9 +40,9 @@ func (sp *Spec) captures() (places []splice.Pointer, failures int) {
 	return nil, -1
 }
 
-// Failed reports whether the answer to a write says that the write failed. It then keeps its status unless one is
-// declared: 201 or 204 would tell the client that all is well. e is the editor of the body, or one of LookPlan; nil
-// for a body that is no JSON, which says nothing.
+// Failed reports whether the answer to a write says that the write failed. Such an answer keeps its status unless
+// one is declared: 201 or 204 would report a success. e is the editor of the body, or one of LookPlan; nil for a
+// body that is not JSON, which says nothing.
 func (a *Answer) Failed(e *splice.Editor) bool {
 	return e != nil && a.failures >= 0 && saysFailed(e, a.failures)
 }
@@ -66,14 +66,14 @@ func saysFailed(e *splice.Editor, first int) bool {
 	return false
 }
 
-// readsItem reports whether the operation reads an item of a collection, so that nothing in its place means that it
-// does not exist. A document that is no item may be empty.
+// readsItem reports whether the operation reads an item of a collection, so that an empty place means that it does
+// not exist. A document that is not an item may be empty.
 func (sp *Spec) readsItem() bool {
 	return sp.Kind == resource.Read && sp.changes() && sp.Pattern.EndsInPlaceholder()
 }
 
-// HasNoItem reports whether the answer has null, false, `[]` or `{}` in the place of the item, which therefore does
-// not exist. e is the editor of the body.
+// HasNoItem reports whether the answer has null, false, `[]` or `{}` where the item should be, so that the item
+// does not exist. e is the editor of the body.
 func (a *Answer) HasNoItem(e *splice.Editor) bool {
 	if e == nil || !a.readsItem() {
 		return false

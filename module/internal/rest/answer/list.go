@@ -53,7 +53,8 @@ func (a *Answer) Total(e *splice.Editor, h http.Header, whole bool) *int64 {
 	return nil
 }
 
-// complete reports whether no declared condition says that the list has more elements than came, cursors aside.
+// complete reports whether no declared condition says that the list has more elements than were sent, apart
+// from cursors.
 func (a *Answer) complete(e *splice.Editor) bool {
 	l := a.resource().List
 	return l.Complete == nil || l.Complete.Holds(e.Captured(a.Shape.cursorSlot()+len(l.Cursors)))
@@ -78,8 +79,8 @@ func (a *Answer) CompletePage(e *splice.Editor, h http.Header) {
 	}
 }
 
-// Exceeded reports whether the upstream gave more elements of a list than it was asked for, and of which resource. It
-// is known after the answer was translated.
+// Exceeded reports whether the upstream sent more elements of a list than requested, and for which resource. It is
+// known after the answer was translated.
 func (a *Answer) Exceeded() (path string, ok bool) { return a.resource().Path, a.exceeded }
 
 // MayBeCut reports whether a list that is assumed to be complete has a length at which APIs cut lists, and nothing
@@ -105,7 +106,7 @@ func (a *Answer) SetNextCursor(e *splice.Editor, whole bool) error {
 	values := a.cursors(e)
 	for _, s := range values {
 		if s.Kind == splice.Absent && !s.Long && !whole {
-			return nil // it may still come
+			return nil // it may still follow
 		}
 	}
 	return a.List.Continue(values, a.Sealer, a.Bound)
@@ -119,7 +120,7 @@ func (a *Answer) cursors(e *splice.Editor) (values []splice.Scalar) {
 	return values
 }
 
-// EmptyList returns an upstream's answer with a list without elements.
+// EmptyList returns an upstream's answer that contains a list without elements.
 func (s *Shape) EmptyList() []byte {
 	var v any = []any{}
 	for i := len(s.items) - 1; i >= 0; i-- {
@@ -129,9 +130,9 @@ func (s *Shape) EmptyList() []byte {
 	return body
 }
 
-// Portion is what one answer contributes to a list that the upstream gives in several answers.
+// Portion is what one answer contributes to a list that the upstream sends in several answers.
 type Portion struct {
-	// Elements counts the elements that came, Bytes the bytes that were read for them.
+	// Elements counts the elements of the answer, Bytes the bytes that were read for them.
 	Elements, Bytes int64
 	// Next has the upstream's parameters for the next portion; nil after the last.
 	Next map[string]string
@@ -176,7 +177,7 @@ var (
 
 // listLikePlans are the plans for answers to GET of a collection without a declared list.
 type listLikePlans struct {
-	look   *splice.Plan   // finds out what an object is
+	look   *splice.Plan   // finds out whether an object is a page
 	array  *splice.Plan   // edits an array
 	object []*splice.Plan // edits an object, for each of items
 	items  []string       // members that may contain the elements
@@ -233,15 +234,16 @@ func (a *Answer) LookPlan() *splice.Plan {
 	return a.look
 }
 
-// MayBeList reports whether MakeArrayPage or MakeObjectPage makes a page of the answer if it looks like a list.
+// MayBeList reports whether MakeArrayPage or MakeObjectPage turns the answer into a page if it looks like a
+// list.
 func (a *Answer) MayBeList() bool { return a.listLike != nil }
 
-// MakeArrayPage makes a page of an array.
+// MakeArrayPage turns an array into a page.
 func (a *Answer) MakeArrayPage() { a.setPage(a.listLike.array) }
 
-// MakeObjectPage makes a page of an object if look, an editor of LookPlan, has found an array and a total in it. Before
-// the end of the document (whole is false) the total may still come. It reports false if the answer is no page, or has
-// the form of one already.
+// MakeObjectPage turns an object into a page if look, an editor of LookPlan, has found an array and a total in it.
+// Before the end of the document (whole is false) the total may still follow. It reports false if the answer is not a
+// page, or already has the form of one.
 func (a *Answer) MakeObjectPage(look *splice.Editor, whole bool) bool {
 	if look.Captured(len(listLikePlaces)-2).Kind != splice.Absent || whole && firstNumber(look, 0, len(totalNames)) == nil {
 		return false

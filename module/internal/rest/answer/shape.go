@@ -25,7 +25,7 @@ type ShapeConfig struct {
 	Readable bool
 }
 
-// Shape says what answers of a resource look like, whatever the operation.
+// Shape describes the answers of a resource, whatever the operation.
 type Shape struct {
 	ShapeConfig
 	Charset  *charset.Charset                 // of the upstream; nil is UTF-8
@@ -86,10 +86,11 @@ func (s *Shape) edits(c splice.Config) splice.Config {
 	return c
 }
 
-// changes reports whether resources look different to clients.
+// changes reports whether clients see resources in another form.
 func (s *Shape) changes() bool { return s.Names.ChangeAnswers() || s.links != nil }
 
-// idText returns the id as it stands in a path. It reports false for an id that no path accepts.
+// idText returns the ID as it appears in a path. It reports false for an ID that no path
+// accepts.
 func (s *Shape) idText(id splice.Scalar) (string, bool) {
 	if id.Kind != splice.String && id.Kind != splice.Number || !pathpattern.IsSafe(id.Text) || s.Item != nil && !s.Item.Accepts(id.Text) {
 		return "", false

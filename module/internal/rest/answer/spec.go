@@ -18,7 +18,7 @@ type Config struct {
 	ByRPC   bool // the upstream is called by RPC
 }
 
-// Spec is what is declared of the answers to one operation.
+// Spec is what is declared about the answers to one operation.
 type Spec struct {
 	Config
 	plan     *splice.Plan   // nil: answers pass unchanged
@@ -27,7 +27,7 @@ type Spec struct {
 	failures int            // slot of the first of failurePlaces in plan or look, -1: none
 }
 
-// NewSpec compiles what is declared of the answers to an operation.
+// NewSpec compiles what is declared about the answers to an operation.
 func NewSpec(c Config) (sp *Spec, err error) {
 	sp, s := &Spec{Config: c, failures: -1}, c.Shape
 	if c.Kind == resource.Batch {
@@ -90,7 +90,8 @@ func (sp *Spec) unwraps() bool {
 	return sp.ByRPC || sp.resource().FromXML != nil || len(sp.Shape.itemAt[sp.Kind]) > 0 || sp.Shape.changes()
 }
 
-// Declares reports whether answers must be JSON, because something is declared of the resource or the list in them.
+// Declares reports whether answers must be JSON, because something is declared about the resource or the list in
+// them.
 func (sp *Spec) Declares() bool {
 	return sp.plan != nil && (sp.Kind == resource.List || sp.unwraps())
 }

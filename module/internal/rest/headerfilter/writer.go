@@ -14,21 +14,21 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
-// Writer is the client's writer. It removes header fields just before the header is sent: the
-// dialect and the translation have read them by then. Fields that handlers in front have set
-// before stay.
+// Writer is the client's writer. It removes header fields just before the header is sent, after
+// the dialect and the translation have read them. Fields that handlers in front have set stay.
 type Writer struct {
 	http.ResponseWriter
-	// Translated knows whose Link is in the header. It may be nil until the API is asked.
+	// Translated knows who set the Link field of the header. It may be nil until the API is
+	// asked.
 	Translated *translate.Writer
-	// Secret reports a text that clients must not be told. Nil: there is none.
+	// Secret reports a text that clients must not see. nil: there is none.
 	Secret func(string) bool
 
 	pass   *headers.Set
 	call   *operation.Call
 	answer *answer.Answer
-	before []field  // what was there of fields that do not pass
-	room   [2]field // for the few that there are
+	before []field  // earlier values of fields that do not pass
+	room   [2]field // storage for before, which rarely needs more
 	ended  []string // trailers that are removed
 	done   bool
 }
@@ -50,7 +50,7 @@ func New(w http.ResponseWriter, c *operation.Call, answer *answer.Answer) *Write
 	return l
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap implements the interface of http.ResponseController.
 func (l *Writer) Unwrap() http.ResponseWriter { return l.ResponseWriter }
 
 // WriteHeader removes fields. From an informational answer it removes them for that answer only,
@@ -64,7 +64,7 @@ func (l *Writer) WriteHeader(status int) {
 	l.ResponseWriter.WriteHeader(status)
 }
 
-// inform passes an informational answer on. Early hints without a field are dropped.
+// inform passes on an informational answer. Early hints without fields are dropped.
 func (l *Writer) inform(status int) {
 	h := l.Header()
 	whole := maps.Clone(h)
@@ -110,7 +110,7 @@ func (l *Writer) remove(a headers.Answer, link bool) {
 		case len(own) > 0 && len(values) >= len(own) && slices.Equal(values[:len(own)], own):
 			h[name] = values[:len(own):len(own)]
 		case name == "Via" && strings.HasSuffix(values[len(values)-1], " Caddy"):
-			h[name] = values[len(values)-1:] // the proxy's own, without those of proxies behind it
+			h[name] = values[len(values)-1:] // that of the gateway's proxy, without those of proxies behind it
 		default:
 			delete(h, name)
 		}
@@ -120,8 +120,8 @@ func (l *Writer) remove(a headers.Answer, link bool) {
 	}
 }
 
-// hasSecret reports whether a field of the API has an address with a secret of the gateway in it:
-// many APIs repeat the address that they were asked at.
+// hasSecret reports whether a field of the API contains a URL with a secret of the gateway: many
+// APIs repeat the URL of the request.
 func (l *Writer) hasSecret(field string, values []string) bool {
 	switch {
 	case l.Secret == nil:
@@ -180,8 +180,7 @@ func (l *Writer) Finish() {
 	}
 }
 
-// leadsHere reports whether all targets of the API's Link are addresses that clients can ask for
-// too.
+// leadsHere reports whether clients can request all targets of the API's Link.
 func (l *Writer) leadsHere(links []string) bool {
 	for _, line := range links {
 		for rest := line; ; {
@@ -202,7 +201,7 @@ func (l *Writer) leadsHere(links []string) bool {
 	return len(links) > 0
 }
 
-// allowed returns the methods of the address without the one that the API does not know.
+// allowed returns the methods of the path, without the one that the API does not know.
 func (l *Writer) allowed() string {
 	var left []string
 	for method := range strings.SplitSeq(l.call.Match.Allow, ", ") {
@@ -219,13 +218,13 @@ func (l *Writer) Write(p []byte) (int, error) {
 	return l.ResponseWriter.Write(p)
 }
 
-// ReadFrom keeps the way open for sendfile.
+// ReadFrom makes sendfile possible.
 func (l *Writer) ReadFrom(from io.Reader) (int64, error) {
 	l.strip(http.StatusOK)
 	return io.Copy(l.ResponseWriter, from)
 }
 
-// FlushError sends the header if it was not sent.
+// FlushError sends the header unless it was sent.
 func (l *Writer) FlushError() error {
 	l.strip(http.StatusOK)
 	return http.NewResponseController(l.ResponseWriter).Flush()

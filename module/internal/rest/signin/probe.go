@@ -37,8 +37,8 @@ func newProbe(w http.ResponseWriter, plan *login.Plan, concealed *conceal.Values
 	return p
 }
 
-// isOver reports, at the end of the answer, whether it says that the session is over. Otherwise
-// the answer passes. One that says so can still be passed, or be dropped in favour of another.
+// isOver reports, at the end of an answer, whether it says that the session is over. If not, the
+// answer passes. Otherwise it is kept, to be passed on or replaced by another one.
 func (p *probe) isOver() bool {
 	if p.held.Status() == 0 || p.held.Passed() {
 		return false

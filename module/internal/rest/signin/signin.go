@@ -34,9 +34,9 @@ type Config struct {
 	Fields []supply.Param
 	// Reveals says whether the proxies in To send what is concealed.
 	Reveals bool
-	// Withhold are the fields of answers that may have a session. Default: none.
+	// Withhold are the fields of answers that may contain a session. Default: none.
 	Withhold []string
-	// MaxBody is how large a body may be that is kept to be sent again.
+	// MaxBody bounds the size of a body that is kept to be sent again.
 	MaxBody int64
 	Log     *slog.Logger
 }
@@ -44,7 +44,7 @@ type Config struct {
 // Sender sends a request to the API. It is for one client's request, or for several on behalf
 // of it.
 type Sender interface {
-	// AddSecret notes a text that clients must not be told; IsSecret reports such texts.
+	// AddSecret adds a text that clients must not see; IsSecret reports such texts.
 	AddSecret(text string)
 	IsSecret(text string) bool
 	// Apply adds parameters to a request, or to what is concealed of it.
@@ -112,7 +112,7 @@ func (s *SignIn) sendStep(ctx context.Context, r *http.Request) (a login.Answer,
 	return login.Answer{Status: got.Status, Header: got.Header, Body: got.Body, Cut: got.Cut}, nil
 }
 
-// plainFields are the fields of a sign-in's request that have nothing of a session.
+// plainFields are the fields of a sign-in's request that never contain a session.
 var plainFields = map[string]bool{"Accept": true, "Accept-Encoding": true, "Content-Length": true, "Content-Type": true}
 
 // addFields fills in the header fields that are sent with a step, unless the step has its own.
@@ -141,7 +141,8 @@ type notSent struct{ error }
 // Unwrap returns why there is no session.
 func (n notSent) Unwrap() error { return n.error }
 
-// IsNotSent reports whether an error says that a request was not sent for want of a session.
+// IsNotSent reports whether an error says that a request was not sent because there was no
+// session.
 func IsNotSent(err error) bool {
 	var n notSent
 	return errors.As(err, &n)

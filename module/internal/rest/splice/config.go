@@ -98,7 +98,7 @@ var (
 	// ErrDepth is returned for a text that is nested more deeply than Config.MaxDepth.
 	ErrDepth = errors.New("the JSON text is nested too deeply")
 
-	errTwice = fmt.Errorf("%w: it is there twice", ErrRoot)
+	errTwice = fmt.Errorf("%w: it is declared twice", ErrRoot)
 )
 
 // SyntaxError reports where a text stops being JSON (RFC 8259).

@@ -26,7 +26,7 @@ func (c Config) check() error {
 			return err
 		}
 		if seen[v.Name] {
-			return fmt.Errorf("version %s: it is there twice", v.Name)
+			return fmt.Errorf("version %s: it is declared twice", v.Name)
 		}
 		seen[v.Name] = true
 	}

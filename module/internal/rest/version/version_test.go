@@ -252,7 +252,7 @@ func TestAConfigurationThatCannotBeMeantIsRefused(t *testing.T) {
 		{Config{Vendor: "acme/x", Versions: []Version{{Name: "v1"}}, Now: clock}, `vendor "acme/x"`},
 		{Config{Vendor: "acme.", Versions: []Version{{Name: "v1"}}, Now: clock}, `vendor "acme."`},
 		{Config{Versions: []Version{{Name: "v1"}}}, "expected a clock"},
-		{Config{Versions: []Version{{Name: "v1"}, {Name: "v1"}}, Now: clock}, "version v1: it is there twice"},
+		{Config{Versions: []Version{{Name: "v1"}, {Name: "v1"}}, Now: clock}, "version v1: it is declared twice"},
 		{Config{Versions: []Version{{Name: "1"}}, Now: clock}, `version "1"`},
 		{Config{Versions: []Version{{Name: "v"}}, Now: clock}, `version "v"`},
 		{Config{Versions: []Version{{Name: "v01"}}, Now: clock}, `version "v01"`},

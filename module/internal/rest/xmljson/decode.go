@@ -13,7 +13,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
-// Limits of a document, which is held in memory as a whole.
+// Limits of a document, all of which is held in memory.
 const (
 	MaxSize       = 1 << 20
 	maxDepth      = 64
@@ -35,7 +35,7 @@ var (
 	name = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9._-]*$`)
 
 	// ErrRoot is returned for a document with another outermost element.
-	ErrRoot = errors.New("another outermost element")
+	ErrRoot = errors.New("unexpected root element")
 )
 
 // IsName reports whether an element can have this name: ASCII, without a prefix.
@@ -211,8 +211,8 @@ func (s Shape) value(e *element, open []*element) []byte {
 	return append(out, '}')
 }
 
-// Reader reads the tokens of a document in UTF-8, within the limits of this package. It refuses document types, and
-// knows no entities but the five of XML.
+// Reader reads the tokens of a UTF-8 document within the limits of this package. It refuses document types, and
+// knows only the five entities of XML.
 type Reader struct {
 	d            *xml.Decoder
 	count, depth int
@@ -236,7 +236,7 @@ func (r *Reader) Token() (xml.Token, error) {
 	}
 	switch t := t.(type) {
 	case xml.Directive:
-		return nil, errors.New("a document type is not read")
+		return nil, errors.New("document types are not supported")
 	case xml.StartElement:
 		if r.count++; r.count > maxElements || r.depth == maxDepth || len(t.Attr) > maxAttributes {
 			return nil, fmt.Errorf("more than %d elements, %d levels or %d attributes", maxElements, maxDepth, maxAttributes)

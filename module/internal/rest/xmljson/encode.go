@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// Encode writes the members of a JSON object as the content of the element root, in ASCII with references for all
-// other characters. A member @name becomes an attribute, a list several elements. If a member cannot be written,
-// fault says why. A document of more than limit bytes is nil.
+// Encode encodes the members of a JSON object as the content of the element root, in ASCII with character
+// references. A member @name becomes an attribute, a list several elements. If a member cannot be encoded, fault
+// says why. If the document exceeds limit bytes, it is nil.
 func Encode(root string, object iter.Seq2[string, json.RawMessage], limit int) (document []byte, member, fault string) {
 	var w writer
 	w.b.WriteString(`<?xml version="1.0"?><` + root)
@@ -150,7 +150,7 @@ func (w *writer) scalar(value any) {
 	}
 }
 
-// escaped writes a text of which no character is read as markup.
+// escaped writes a text so that no character is read as markup.
 func (w *writer) escaped(text string) {
 	for _, c := range text {
 		switch {
