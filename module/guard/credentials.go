@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// maxToken bounds the token that the verifier gets. A token of ours with a hundred
-// scopes has about 6 KiB.
+// maxToken bounds the length of a token that is passed to the verifier. A token of the gateway
+// with a hundred scopes has about 6 KiB.
 const maxToken = 16 << 10
 
 type credentials int
@@ -19,9 +19,9 @@ const (
 	malformedCredentials
 )
 
-// bearerToken reads the Authorization header (RFC 6750 section 2.1). Another scheme,
-// or an empty value, is no bearer credential; more than one value is malformed,
-// because nobody knows which of them the upstream takes.
+// bearerToken reads the Authorization header (RFC 6750 section 2.1). Another scheme or an empty
+// value is not a bearer credential. More than one value is malformed, because it is unknown
+// which of them the upstream would use.
 func bearerToken(h http.Header) (string, credentials) {
 	values := h["Authorization"]
 	if len(values) > 1 {

@@ -17,9 +17,9 @@ const (
 	retryTechnical = 1 // seconds
 )
 
-// Decide decides a request. It reads nothing but the method, the URL, and the
-// headers Authorization, Origin, Access-Control-Request-Method, Early-Data and Referer: neither
-// forwarded nor overriding headers have an effect. It does not change the request.
+// Decide decides a request. It reads nothing but the method, the URL, and the header fields
+// Authorization, Origin, Access-Control-Request-Method, Early-Data and Referer: neither
+// forwarded nor overriding fields have an effect. It does not change the request.
 func (g *Guard) Decide(r *http.Request) Decision {
 	inQuery := CarriesToken(r.URL.RawQuery)
 	d := Decision{Rule: -1, Redact: inQuery || refererCarriesToken(r.Header)}
@@ -70,7 +70,7 @@ func (g *Guard) Decide(r *http.Request) Decision {
 	case g.open:
 		return g.judgeToken(r, d, &g.unmatched)
 	case strings.HasPrefix(path.judged, wellKnown):
-		// Clients probe for documents there and take 403 for a refusal to talk to them.
+		// Clients probe for documents there, and would take 403 for a refusal to talk to them.
 		return d.refuse(NoRule, http.StatusNotFound, "not_found", "there is no such well-known document")
 	}
 	return d.refuse(NoRule, http.StatusForbidden, "forbidden", "no rule permits this method and path")
@@ -89,8 +89,9 @@ func (g *Guard) admit(r *http.Request, raw string, d *Decision) bool {
 	return ok
 }
 
-// ruleFor finds the rule for a method and a path, -1 for none. safe is false for an encoded
-// slash that is not permitted, or that leads to another rule once the upstream has decoded it.
+// ruleFor returns the index of the rule for a method and a path, or -1. safe is false for an
+// encoded slash that is not permitted, or that leads to another rule once the upstream has
+// decoded it.
 func (g *Guard) ruleFor(method string, path normalPath) (at int, safe bool) {
 	at = g.tree.find(method, path.judged)
 	if !path.slash {
@@ -100,7 +101,8 @@ func (g *Guard) ruleFor(method string, path normalPath) (at int, safe bool) {
 	return at, permitted && g.tree.find(method, path.decoded) == at && g.tree.find(method, mergeSlashes(path.decoded)) == at
 }
 
-// mergeSlashes returns a path as seen by an upstream that decodes slashes and merges them.
+// mergeSlashes returns a path as seen by an upstream that decodes slashes and merges adjacent
+// ones.
 func mergeSlashes(path string) string {
 	for strings.Contains(path, "//") {
 		path = strings.ReplaceAll(path, "//", "/")
@@ -164,7 +166,7 @@ func (g *Guard) judgeToken(r *http.Request, d Decision, needed *rule) Decision {
 
 var errNoContent = errors.New("guard: the verifier returned neither a token nor an error")
 
-// verifyToken has the verifier check a token, and checks what depends on this guard.
+// verifyToken verifies a token and checks what depends on this guard.
 func (g *Guard) verifyToken(r *http.Request, raw string) (*token.Access, error) {
 	if len(raw) > maxToken {
 		return nil, token.Refuse(token.Malformed, nil)
@@ -195,10 +197,10 @@ func (g *Guard) Check(access *token.Access) error {
 	return nil
 }
 
-// refuseToken answers a token that was refused: always 401, since clients refresh on no other
+// refuseToken answers a refused token, always with 401, since clients refresh on no other
 // status. Only forged tokens are counted, and only to raise an alarm: honest clients present
-// genuine ones that have expired or were revoked, and many clients may share one address.
-// The verifier's cache of refused tokens and Admit bound what a forgery costs.
+// genuine tokens that have expired or were revoked, and many clients may share an address. The
+// verifier's cache of refused tokens and Admit bound what a forgery costs.
 func (g *Guard) refuseToken(r *http.Request, d Decision, needed *rule, err error) Decision {
 	d.Refusal = token.OtherRefusal
 	var refused *token.RefusedError

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// commonMethods is the Allow of a 405. Only the upstream knows which of them a path has.
+// commonMethods is the Allow of a 405. Only the upstream knows which of them a path supports.
 const commonMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 
 // refusedMethod reports methods that never go upstream: TRACE and TRACK echo the

@@ -6,8 +6,8 @@ import (
 )
 
 // Permits reports whether a caller who has passed may also use a method on an escaped path.
-// access is nil for a caller without a token. It grants nothing: it says which links to show,
-// and the request is decided when it comes.
+// access is nil for a caller without a token. It grants nothing: it decides which links to show,
+// and a request is decided when it arrives.
 func (g *Guard) Permits(access *token.Access, method, path string) bool {
 	if refusedMethod(method) {
 		return false
@@ -31,8 +31,8 @@ func (g *Guard) Permits(access *token.Access, method, path string) bool {
 	return access != nil && oauth.Subset(g.rules[at].Scopes, access.Scopes)
 }
 
-// Needs returns what the policy asks of every caller of a method on a path: nothing where public,
-// a valid token with all the scopes otherwise. denied means that nobody may.
+// Needs returns what the policy requires of every caller of a method on a path: nothing if it is
+// public, otherwise a valid token with all the scopes. denied means that nobody may call it.
 func (g *Guard) Needs(method, path string) (scopes []string, public, denied bool) {
 	if refusedMethod(method) {
 		return nil, false, true

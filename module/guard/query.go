@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// refererCarriesToken is CarriesToken for the Referer: a browser that was refused with a token in
-// the query sends the token along with its next request.
+// refererCarriesToken is CarriesToken for the Referer: a browser whose request with a token in
+// the query was refused sends the token along with its next request.
 func refererCarriesToken(h http.Header) bool {
 	for _, referer := range h["Referer"] {
 		if _, query, ok := strings.Cut(referer, "?"); ok && CarriesToken(query) {

@@ -101,8 +101,9 @@ func (t *ruleTree) find(method, path string) int {
 	return -1
 }
 
-// first returns the first rule before another that matches, or the other. rest is what follows of the path;
-// more reports whether there is a slash in front of it. Each place of the tree is visited at most once.
+// first returns the first rule before the rule with the index before that matches, or before itself. rest
+// is the rest of the path; more reports whether it is preceded by a slash. Each node of the tree is visited
+// at most once.
 func (t *ruleTree) first(method, path, rest string, more bool, before int) int {
 	for t != nil && t.least < before {
 		if more {
@@ -124,8 +125,8 @@ func (t *ruleTree) first(method, path, rest string, more bool, before int) int {
 	return before
 }
 
-// firstEntry returns the first rule before another whose pattern is in entries. The tree ignores case and
-// a trailing slash, which exact patterns do not.
+// firstEntry returns the first rule in entries that matches and precedes the rule before, or before
+// itself. The tree ignores case and a trailing slash, which exact patterns do not.
 func firstEntry(entries []treeEntry, method, path string, before int) int {
 	for i := range entries {
 		e := &entries[i]
@@ -159,7 +160,8 @@ func (t *ruleTree) appendCovering(found []treeEntry, p *pattern, rest []string) 
 	return found
 }
 
-// appendFolded appends a text such that two texts are appended alike if strings.EqualFold takes them for the same.
+// appendFolded appends a folded text. Two texts have the same folded form if and only if strings.EqualFold reports
+// that they are equal.
 func appendFolded(dst []byte, text string) []byte {
 	for i := range len(text) {
 		c := text[i]
@@ -177,7 +179,7 @@ func appendFolded(dst []byte, text string) []byte {
 	return dst
 }
 
-// foldRune returns the least of the characters that are the same in another case.
+// foldRune returns the smallest of the characters that differ only in case.
 func foldRune(r rune) rune {
 	least := r
 	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {

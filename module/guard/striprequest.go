@@ -9,8 +9,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 )
 
-// aliases are header names in every spelling that an upstream may take for the
-// same name: CGI, WSGI and PHP turn "-" into "_", PHP "." too, old Apaches any sign.
+// aliases are header names in every spelling that an upstream may read as the same name: CGI,
+// WSGI and PHP turn "-" into "_", PHP also ".", old Apaches any other character.
 type aliases struct {
 	names   []string
 	lengths uint64 // bit n: a name has n bytes; rules out most headers
@@ -79,7 +79,7 @@ func (i *Identity) stripConnection(h http.Header) {
 	h["Connection"] = []string{strings.Join(kept, ", ")}
 }
 
-// namesOurs reports whether a list of header names has one of ours.
+// namesOurs reports whether a list of header names contains one of the gateway's.
 func (i *Identity) namesOurs(list string) bool {
 	for name := range strings.SplitSeq(list, ",") {
 		if i.ours.have(strings.TrimSpace(name)) {

@@ -27,8 +27,8 @@ const (
 // AnswerFields lists all AnswerField values.
 var AnswerFields = []AnswerField{SetCookie, ClearSiteData, Challenge}
 
-// Answer removes from an upstream's responses what only the gateway may say. It is safe for
-// concurrent use.
+// Answer removes from an upstream's responses the fields that only the gateway may send. It is
+// safe for concurrent use.
 type Answer struct {
 	realms     []string          // in lower case
 	challenges func(string) bool // namesRealm, bound once: each method value allocates
@@ -48,9 +48,9 @@ func NewAnswer(realms ...string) *Answer {
 // is the issuer.
 const serverRealm = "gatehouse"
 
-// Strip removes the fields from a header and the trailers in it, and calls removed once for
-// each kind of field it found. A line that has something of ours and something else is removed
-// whole. It does not allocate when there is nothing to remove.
+// Strip removes the fields from a header and its trailers, and calls removed once for each kind
+// of field that it found. A line that contains something of the gateway's and something else is
+// removed completely. Strip does not allocate if there is nothing to remove.
 func (a *Answer) Strip(h http.Header, removed func(AnswerField)) {
 	for _, f := range [...]struct {
 		field         AnswerField
@@ -68,7 +68,8 @@ func (a *Answer) Strip(h http.Header, removed func(AnswerField)) {
 	}
 }
 
-// removeOurs removes the values of a field that are ours, and reports whether there were any.
+// removeOurs removes the values of a field that are the gateway's, and reports whether there
+// were any.
 func removeOurs(h http.Header, name string, ours func(string) bool) bool {
 	values := h[name]
 	if !slices.ContainsFunc(values, ours) {

@@ -16,7 +16,7 @@ import (
 // This file repeats decisions of Caddy's HTTP server about the log line of a request that Caddy
 // does not export. TestLinesAreThoseOfCaddy runs both side by side, to notice changes in Caddy.
 
-// loggersFor is Server.shouldLogRequest and ServerLogConfig.wrapLogger.
+// loggersFor corresponds to Server.shouldLogRequest and ServerLogConfig.wrapLogger.
 func (l *Log) loggersFor(r *http.Request, c *caddyhttp.ServerLogConfig) []*zap.Logger {
 	host, _, err := net.SplitHostPort(r.Host)
 	if err != nil {
@@ -57,7 +57,7 @@ func logsHost(host string, c *caddyhttp.ServerLogConfig) bool {
 	return !c.SkipUnmappedHosts
 }
 
-// loggersOfHost looks for the host, then for it with more and more labels replaced by *.
+// loggersOfHost looks for the host, then for wildcards that replace more and more of its labels.
 func loggersOfHost(host string, c *caddyhttp.ServerLogConfig) ([]string, bool) {
 	host = strings.ToLower(host)
 	if names, ok := c.LoggerNames[host]; ok {
@@ -76,8 +76,8 @@ func loggersOfHost(host string, c *caddyhttp.ServerLogConfig) ([]string, bool) {
 	return nil, false
 }
 
-// messageOf says whether a handler answered. Caddy's handler at the end of a chain sets the
-// variable.
+// messageOf returns the message of the line, which says whether a handler responded. Caddy's
+// handler at the end of a chain sets the variable.
 func messageOf(r *http.Request) string {
 	if unhandled, ok := caddyhttp.GetVar(r.Context(), "unhandled").(bool); ok && unhandled {
 		return "NOP"
@@ -97,8 +97,8 @@ func levelOf(r *http.Request, status int) zapcore.Level {
 	return zapcore.InfoLevel
 }
 
-// flushAfterTimeout returns the error of an answer that could not be written because the
-// server's write timeout was over. net/http buffers small answers and reports it only when
+// flushAfterTimeout returns the error of a response that could not be written because the
+// server's write timeout had expired. net/http buffers small responses and reports it only when
 // they are flushed.
 func flushAfterTimeout(w http.ResponseWriter, r *http.Request) error {
 	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)

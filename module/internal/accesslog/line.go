@@ -18,7 +18,7 @@ type outcome struct {
 }
 
 // writeLine writes one line to each logger, with the fields of Caddy's lines. The site's
-// log_credentials has no effect: credentials of the issuer are worth more than those of one site.
+// log_credentials has no effect: the issuer's credentials are worth more than those of one site.
 func writeLine(loggers []*zap.Logger, r *http.Request, sent http.Header, o outcome) {
 	level, message := levelOf(r, o.status), messageOf(r)
 	var fields []zap.Field

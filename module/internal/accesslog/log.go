@@ -20,7 +20,7 @@ func New(ctx caddy.Context) *Log {
 	return &Log{ctx.Logger(httpModule{}).Named("log.access")}
 }
 
-// httpModule has the module ID of Caddy's http app, by which loggers are told apart.
+// httpModule has the module ID of Caddy's http app, by which loggers are selected.
 type httpModule struct{}
 
 func (httpModule) CaddyModule() caddy.ModuleInfo {
@@ -38,7 +38,7 @@ type Entry struct {
 	body    *countingBody
 }
 
-// Start keeps Caddy from writing the line of a request. The caller MUST call End once the
+// Start prevents Caddy from writing the line of a request. The caller MUST call End once the
 // request is answered.
 func (l *Log) Start(w http.ResponseWriter, r *http.Request) *Entry {
 	e := &Entry{Writer: caddyhttp.NewResponseRecorder(w, nil, nil), loggers: l.replaceCaddy(r), r: r}
@@ -74,8 +74,8 @@ func (l *Log) WriteRefused(r *http.Request, status int, header http.Header) {
 // Skip keeps every line of a request out of the access log.
 func Skip(r *http.Request) { caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true) }
 
-// replaceCaddy keeps Caddy from writing the line of a request, and returns the loggers that
-// it would have written to: none when the site has no `log`, or a log_skip of its own.
+// replaceCaddy prevents Caddy from writing the line of a request, and returns the loggers that
+// Caddy would have used: none if the site has no `log`, or its own log_skip.
 func (l *Log) replaceCaddy(r *http.Request) []*zap.Logger {
 	if skip, ok := caddyhttp.GetVar(r.Context(), caddyhttp.LogSkipVar).(bool); ok && skip {
 		return nil

@@ -112,7 +112,7 @@ func redactBase(base string) string {
 	}
 	segments := strings.Split(base, "/")
 	for i, s := range segments {
-		// What follows qrcode is the name of a ticket, however it looks.
+		// After qrcode comes the name of a ticket, whatever it looks like.
 		if !plain(s) || i > 0 && segments[i-1] == "qrcode" && s != "" {
 			segments[i] = redacted
 		}

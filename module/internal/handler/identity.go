@@ -21,10 +21,10 @@ const (
 	identityShownVar = "gatehouse.identity_shown" // set once the request has the placeholders
 )
 
-// identityPrefix begins the names of the placeholders that say who calls.
+// identityPrefix is the prefix of the placeholders that describe the caller.
 const identityPrefix = "http.auth.user."
 
-// Identify makes a the caller of a request, for later handlers, logs and matchers. a is nil
+// Identify records a as the caller of a request, for later handlers, logs and matchers. a is nil
 // for a request without an accepted token.
 func Identify(r *http.Request, a *token.Access, known *UserNames) {
 	if a != nil {
@@ -34,7 +34,7 @@ func Identify(r *http.Request, a *token.Access, known *UserNames) {
 	ShowIdentity(r)
 }
 
-// Caller is the content of the token that a guard in front has accepted, nil without one.
+// Caller returns the content of the token that a guard in front has accepted, or nil.
 func Caller(r *http.Request) *token.Access { return getVar[*token.Access](r, accessVar) }
 
 // ShowIdentity adds the placeholders {http.auth.user.*} and {http.api_limit.*} of a request. They are
@@ -83,14 +83,14 @@ func identityValue(r *http.Request, name string) (any, bool) {
 	return nil, false
 }
 
-// literalIdentity removes the placeholders' names.
+// literalIdentity removes unreplaced placeholders.
 var literalIdentity = strings.NewReplacer(
 	"{"+identityPrefix+"id}", "", "{"+identityPrefix+"client_id}", "",
 	"{"+identityPrefix+"scope}", "", "{"+identityPrefix+"name}", "",
 )
 
-// EmptyIdentityLiterals empties the identity placeholders that a handler in front of the guard
-// wrote out by name, because nothing knew them yet.
+// EmptyIdentityLiterals removes identity placeholders that a handler in front of the guard left
+// unreplaced, because they were not known yet.
 func EmptyIdentityLiterals(h http.Header) {
 	for name, values := range h {
 		for i, v := range values {
@@ -104,7 +104,7 @@ func EmptyIdentityLiterals(h http.Header) {
 	}
 }
 
-// SetIdentityHeaders records which header fields tell the upstream who calls.
+// SetIdentityHeaders records which header fields tell the upstream about the caller.
 func SetIdentityHeaders(r *http.Request, identity *guard.Identity) {
 	caddyhttp.SetVar(r.Context(), identityVar, identity)
 }
@@ -112,8 +112,8 @@ func SetIdentityHeaders(r *http.Request, identity *guard.Identity) {
 // PassedGuard reports whether a request came through a guard, one in shadow mode included.
 func PassedGuard(r *http.Request) bool { return caddyhttp.GetVar(r.Context(), identityVar) != nil }
 
-// IdentityHeader is what the guard in front tells the upstream about the caller; nil without a
-// guard. The token is not in it.
+// IdentityHeader returns the header fields by which the guard in front tells the upstream about
+// the caller, or nil without a guard. The token is not among them.
 func IdentityHeader(r *http.Request) http.Header {
 	identity := getVar[*guard.Identity](r, identityVar)
 	if identity == nil {

@@ -19,11 +19,11 @@ const (
 	routeVar = "gatehouse.route"       // the name of the guard's rule that let it pass
 )
 
-// passedGuard is a guard that a request has passed, and as whom.
+// passedGuard is a guard that a request has passed, and the caller at that point.
 type passedGuard struct {
 	guard  *guard.Guard
 	access *token.Access
-	front  string       // what handlers such as handle_path had taken from the path: the rules are about the rest
+	front  string       // the prefix that handlers such as handle_path had removed from the path: the rules apply to the rest
 	outer  *passedGuard // the next one in front of it
 }
 
@@ -40,8 +40,8 @@ func RecordGuard(r *http.Request, g *guard.Guard) {
 	caddyhttp.SetVar(r.Context(), guardVar, g)
 }
 
-// innermostGuard is the last guard that a request has passed, linked to those in front; nil
-// where no guard stands, or only ones that refuse nothing.
+// innermostGuard returns the last guard that a request has passed, linked to those in front; nil
+// if there is none, or only guards that refuse nothing.
 func innermostGuard(r *http.Request) *passedGuard {
 	g := getVar[*guard.Guard](r, guardVar)
 	if g == nil {
@@ -53,12 +53,12 @@ func innermostGuard(r *http.Request) *passedGuard {
 // SetRoute records the name of the guard's rule that let a request pass.
 func SetRoute(r *http.Request, name string) { caddyhttp.SetVar(r.Context(), routeVar, name) }
 
-// Route is the name of the guard's rule that let a request pass, "" for none.
+// Route returns the name of the guard's rule that let a request pass, or "".
 func Route(r *http.Request) string { return getVar[string](r, routeVar) }
 
-// Permits returns what else the guards in front let the caller of a request do, by paths as
-// the client writes them. It returns nil, which means everything, where no guard stands or
-// only ones that refuse nothing.
+// Permits returns a function that reports what else the guards in front let the caller of a
+// request do, by paths as the client writes them. It returns nil, which means everything, if
+// there is no guard, or only guards that refuse nothing.
 func Permits(r *http.Request) func(method, path string) bool {
 	passed := innermostGuard(r)
 	if passed == nil {
@@ -74,9 +74,9 @@ func Permits(r *http.Request) func(method, path string) bool {
 	}
 }
 
-// Forbidden reports which methods on which paths, escaped and as the handler sees them, a
-// guard in front has a rule for that refuses the caller of a request. It returns nil where
-// [Permits] does.
+// Forbidden returns a function that reports whether a guard in front has a rule for a method and
+// a path, escaped and as the handler sees it, which refuses the caller of a request. It returns
+// nil where [Permits] does.
 func Forbidden(r *http.Request) func(method, path string) bool {
 	passed := innermostGuard(r)
 	if passed == nil {
@@ -93,15 +93,16 @@ func Forbidden(r *http.Request) func(method, path string) bool {
 	}
 }
 
-// Needs is what a guard requires of callers. Two are equal if they are the same guard's.
+// Needs describes what a guard requires of callers. Two are equal if they belong to the same
+// guard.
 type Needs interface {
-	// Needs returns the scopes that a method on a path requires, unless it is public, or
-	// denied to everybody. It MUST NOT depend on who calls.
+	// Needs returns the scopes that a method on a path requires, whether it is public, and
+	// whether it is denied to everybody. It MUST NOT depend on the caller.
 	Needs(method, path string) (scopes []string, public, denied bool)
 }
 
-// NeedsOf is what the guard that a request has passed requires. It is nil where no guard
-// stands, or one that refuses nothing.
+// NeedsOf returns what the guard that a request has passed requires. It is nil if there is no
+// guard, or one that refuses nothing.
 func NeedsOf(r *http.Request) Needs {
 	if g := getVar[*guard.Guard](r, guardVar); g != nil {
 		return g
@@ -109,7 +110,7 @@ func NeedsOf(r *http.Request) Needs {
 	return nil
 }
 
-// Taken is what handlers in front have removed from the beginning of the path, escaped.
+// Taken returns the escaped prefix that handlers in front have removed from the path.
 func Taken(r *http.Request) string {
 	original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)
 	if !ok || original.URL == nil || original.URL.Path == r.URL.Path {
@@ -118,13 +119,13 @@ func Taken(r *http.Request) string {
 	if front, ok := strings.CutSuffix(original.URL.EscapedPath(), r.URL.EscapedPath()); ok {
 		return front
 	}
-	// A guard may have written the rest with other escapes, which mean the same.
+	// A guard may have rewritten the rest with other, equivalent escapes.
 	return takenSince(r, "")
 }
 
-// takenSince is what handlers have removed from the beginning of the path since a guard in
-// front of which front was gone already, escaped. It compares decoded paths: the guard may
-// have written the path with other escapes.
+// takenSince returns the escaped prefix that handlers have removed from the path after a guard,
+// in front of which front was already removed. It compares decoded paths, because the guard may
+// have rewritten the path with other escapes.
 func takenSince(r *http.Request, front string) string {
 	original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)
 	if !ok || original.URL == nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
-// Failure is the reason why a handler refuses a request. It travels inside a
-// [caddyhttp.HandlerError] to api_errors or the site's own handle_errors.
+// Failure says why a handler refuses a request. It travels inside a [caddyhttp.HandlerError] to
+// api_errors or to the site's own handle_errors.
 type Failure struct {
-	// The client is told these.
+	// Code, Message and Field are sent to the client.
 	Code, Message, Field string
 
 	Cause  error // for the log, never sent
@@ -29,7 +29,7 @@ func (f *Failure) Error() string {
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Cause }
 
-// Error is the error with which a handler refuses a request.
+// Error returns the error with which a handler refuses a request.
 func Error(status int, f *Failure) error { return caddyhttp.Error(status, f) }
 
 // Refuse is [Error] for a refusal of the REST packages. It sets the refusal's header fields.
@@ -40,7 +40,8 @@ func Refuse(w http.ResponseWriter, r *envelope.Refusal) error {
 	return Error(r.Status, &Failure{Code: r.Code, Message: r.Message, Field: r.Field, Cause: r.Cause})
 }
 
-// Unavailable is the 503 for a request that cannot be judged or served for a technical reason.
+// Unavailable returns the 503 for a request that cannot be decided or served for a technical
+// reason.
 func Unavailable(w http.ResponseWriter, cause error) error {
 	w.Header().Set("Retry-After", "1")
 	return Error(http.StatusServiceUnavailable, &Failure{
@@ -48,7 +49,7 @@ func Unavailable(w http.ResponseWriter, cause error) error {
 	})
 }
 
-// StatusOf is the status with which Caddy answers an error.
+// StatusOf returns the status with which Caddy answers an error.
 func StatusOf(err error) int {
 	var he caddyhttp.HandlerError
 	if errors.As(err, &he) && he.StatusCode != 0 {
@@ -57,7 +58,7 @@ func StatusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// Told is what an error tells the client; it is empty for errors that are no [Failure].
+// Told returns what an error tells the client. It is empty for errors that are not a [Failure].
 func Told(err error) envelope.Error {
 	var f *Failure
 	if !errors.As(err, &f) {
@@ -66,7 +67,8 @@ func Told(err error) envelope.Error {
 	return envelope.Error{Code: f.Code, Message: f.Message, Field: f.Field}
 }
 
-// envelopeVar is the request variable with the response writer of the innermost api_errors.
+// envelopeVar is the request variable that holds the response writer of the innermost
+// api_errors.
 const envelopeVar = "gatehouse.envelope"
 
 // SetEnvelope records that api_errors answers the errors of a request. It is never undone: a
@@ -79,11 +81,11 @@ func SetEnvelope(r *http.Request, w *envelope.Writer) {
 // Shaped reports whether an api_errors in front answers the errors of a request.
 func Shaped(r *http.Request) bool { return getVar[*envelope.Writer](r, envelopeVar) != nil }
 
-// Unshaped removes api_errors from a copy of a request's variables, for a request whose
-// errors nobody in front answers.
+// Unshaped removes api_errors from a copy of a request's variables, for a request whose errors
+// no handler in front answers.
 func Unshaped(vars map[string]any) { delete(vars, envelopeVar) }
 
-// KeepAnswer stops api_errors from changing the answer, whose form a protocol prescribes.
+// KeepAnswer stops api_errors from changing a response whose form is prescribed by a protocol.
 func KeepAnswer(r *http.Request) {
 	if w := getVar[*envelope.Writer](r, envelopeVar); w != nil {
 		w.Untouched()

@@ -11,18 +11,18 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 )
 
-// getVar returns a variable of a request, or the zero value where it is not set.
+// getVar returns a variable of a request, or the zero value if it is not set.
 func getVar[T any](r *http.Request, name string) T {
 	v, _ := caddyhttp.GetVar(r.Context(), name).(T)
 	return v
 }
 
-// ClientIP is the client's address according to the server's trusted_proxies. Header fields of
-// the request are never read here.
+// ClientIP returns the client's address according to the server's trusted_proxies. It never
+// reads header fields of the request.
 func ClientIP(r *http.Request) string { return getVar[string](r, caddyhttp.ClientIPVarKey) }
 
-// ClientAddress is the address from which a request came; of an IPv6 address, that of its
-// /64. It is "" for what is no address.
+// ClientAddress returns the address from which a request came; for IPv6, that of its /64. It is
+// "" if there is no valid address.
 func ClientAddress(r *http.Request) string {
 	if networks := fairshare.From(ClientIP(r)).Networks(); len(networks) > 0 {
 		return networks[0].Addr().String()
@@ -30,8 +30,8 @@ func ClientAddress(r *http.Request) string {
 	return ""
 }
 
-// ClientNetwork is the network from which a request came, an IPv4 /24 or IPv6 /48: few people
-// control many of those. It is "" for what is no address.
+// ClientNetwork returns the network from which a request came, an IPv4 /24 or an IPv6 /48, since
+// few people control many of those. It is "" if there is no valid address.
 func ClientNetwork(r *http.Request) string {
 	for _, n := range fairshare.From(ClientIP(r)).Networks() {
 		if bits := n.Bits(); n.Addr().Is4() && bits == 24 || n.Addr().Is6() && bits == 48 {
@@ -41,7 +41,7 @@ func ClientNetwork(r *http.Request) string {
 	return ""
 }
 
-// RequestID is the value of `{http.request.uuid}`, "" outside of Caddy's requests.
+// RequestID returns the value of `{http.request.uuid}`, or "" outside of Caddy's requests.
 func RequestID(r *http.Request) string {
 	repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	if !ok {
@@ -51,13 +51,13 @@ func RequestID(r *http.Request) string {
 	return id
 }
 
-// unreadBodyTime is how long a refused client may go on sending its body. It is as long as
-// bodies of the authorization server may take.
+// unreadBodyTime is how long a refused client may continue to send its body, as long as bodies
+// for the authorization server may take.
 const unreadBodyTime = 10 * time.Second
 
-// LeaveBody bounds how long the body of a refused request may take to arrive. Nothing uses
-// it, but net/http reads it before it answers, and a client that sends a byte now and then
-// would keep the connection open meanwhile.
+// LeaveBody bounds how long the body of a refused request may take to arrive. net/http reads it
+// before it responds although nothing uses it, and a client that sends a byte now and then would
+// keep the connection open meanwhile.
 func LeaveBody(w http.ResponseWriter, r *http.Request) { httpx.LeaveBody(w, r, unreadBodyTime) }
 
 // CloseWhenExiting asks the client to close its connection after this answer if the process is

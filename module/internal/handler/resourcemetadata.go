@@ -8,8 +8,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/guard"
 )
 
-// PublishResource answers with the metadata of a resource, or a preflight for it: browsers send
-// one because client libraries add header fields of their own.
+// PublishResource answers a request for the metadata of a resource, or a preflight for it:
+// browsers send one because client libraries add header fields of their own.
 func PublishResource(w http.ResponseWriter, r *http.Request, m guard.ResourceMetadata) {
 	LeaveBody(w, r)
 	h := w.Header()

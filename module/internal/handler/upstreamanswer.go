@@ -10,8 +10,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 )
 
-// UpstreamAnswers removes header fields that only the gateway may send (guard.Answer) from
-// the answers of an upstream. It counts each removal and logs the first of each kind.
+// UpstreamAnswers removes header fields that only the gateway may send (guard.Answer) from an
+// upstream's responses. It counts each removal and logs the first of each kind.
 type UpstreamAnswers struct {
 	answer *guard.Answer
 	log    *slog.Logger
@@ -19,8 +19,8 @@ type UpstreamAnswers struct {
 	logged map[guard.AnswerField]*sync.Once
 }
 
-// NewUpstreamAnswers makes one for a handler whose challenges have these realms, besides
-// those of the authorization server, which every gateway has.
+// NewUpstreamAnswers returns one for a handler whose challenges have these realms, in addition
+// to those of the authorization server, which every gateway has.
 func NewUpstreamAnswers(log *slog.Logger, realms ...string) *UpstreamAnswers {
 	u := &UpstreamAnswers{
 		answer: guard.NewAnswer(realms...), log: log,
@@ -32,16 +32,16 @@ func NewUpstreamAnswers(log *slog.Logger, realms ...string) *UpstreamAnswers {
 	return u
 }
 
-// From wraps the response writer of an answer that an upstream may give. set is called just
-// before the header is written, and may be nil. The caller MUST call Finish when the upstream
-// has answered.
+// From wraps the writer of a response that may come from an upstream. set is called just before
+// the header is written, and may be nil. The caller MUST call Finish when the upstream has
+// responded.
 func (u *UpstreamAnswers) From(w http.ResponseWriter, set func(http.Header)) *UpstreamWriter {
 	answer := &UpstreamWriter{set: set, upstream: u}
 	answer.ResponseWriter, answer.Editor = w, answer
 	return answer
 }
 
-// UpstreamWriter is the response writer of an answer that an upstream may give.
+// UpstreamWriter is the writer of a response that may come from an upstream.
 type UpstreamWriter struct {
 	responsewriter.HeaderWriter
 	set      func(http.Header) // may be nil
@@ -56,8 +56,8 @@ func (w *UpstreamWriter) EditHeader(h http.Header, final bool) {
 	}
 }
 
-// Finish MUST be called when the upstream has answered. What is in the header by then goes out
-// as trailers, or with the error that is answered instead.
+// Finish MUST be called when the upstream has responded. What is in the header by then is sent
+// as trailers, or with the error that replaces the response.
 func (w *UpstreamWriter) Finish() {
 	if w.upstream != nil {
 		w.upstream.answer.Strip(w.Header(), w.upstream.countRemoved)
@@ -71,7 +71,7 @@ func (u *UpstreamAnswers) countRemoved(f guard.AnswerField) {
 	})
 }
 
-// OwnAnswer marks the answer about to be written to w as the gateway's own: handlers in front
+// OwnAnswer marks the response about to be written to w as the gateway's own: handlers in front
 // that treat it as an upstream's leave its cookies and challenges alone.
 func OwnAnswer(w http.ResponseWriter) {
 	for w != nil {

@@ -9,29 +9,30 @@ import (
 )
 
 const (
-	// nameTimeout is how long a request waits for the name of its user. Nothing is decided by
-	// the name.
+	// nameTimeout is how long a request waits for the name of its user, on which no decision
+	// depends.
 	nameTimeout = time.Second
-	// slowFault is how long a failed lookup must take to make later requests skip theirs.
+	// slowFault is how long a failed lookup must take for later requests to skip theirs.
 	slowFault = 100 * time.Millisecond
-	// namePause is how long lookups are skipped after a slow fault. Then one request tries again.
+	// namePause is how long lookups are skipped after a slow failure. Then one request tries
+	// again.
 	namePause = 5 * time.Second
 )
 
-// UserNames looks up the names of users, for requests to APIs. A directory that does not answer
-// must not delay those: tokens are verified without it. It is safe for concurrent use.
+// UserNames looks up the names of users for requests to APIs. A directory that does not respond
+// must not delay these, because tokens are verified without it. It is safe for concurrent use.
 type UserNames struct {
 	users       directory.Directory
 	now         func() time.Time
 	pausedUntil atomic.Int64 // in nanoseconds since the epoch; 0 while the directory answers
 }
 
-// NewUserNames makes one for a directory.
+// NewUserNames returns one for a directory.
 func NewUserNames(users directory.Directory) *UserNames {
 	return &UserNames{users: users, now: time.Now}
 }
 
-// Name is the name of a user, "" if the user has none or the directory does not answer.
+// Name returns the name of a user, or "" if the user has none or the directory does not respond.
 func (n *UserNames) Name(ctx context.Context, subject string) string {
 	begun := n.now()
 	if until := n.pausedUntil.Load(); until != 0 {

@@ -1,5 +1,5 @@
-// Package readiness finds out whether a node can serve: it probes the store, seldom enough that
-// nobody's questions become a load, and says what each part of the node is in.
+// Package readiness determines whether a node can serve. It probes the store, rarely enough that
+// health checks are no load on it, and reports the state of each part of the node.
 package readiness
 
 import (
@@ -10,9 +10,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/revocationlist"
 )
 
-// Sum is the readiness of a node, given what the probe found and why the limiter does not reach
-// its counts, or nil. What a failing limiter means to requests each api_limit says, and only if
-// one of them refuses requests, limitsClose, is the node not ready.
+// Sum returns the readiness of a node. limiter says why the limiter cannot reach its counts, or
+// is nil. Each api_limit decides what that means for requests; only if one of them refuses them
+// (limitsClose) is the node not ready.
 func Sum(found Result, revocations *revocationlist.List, limiter error, limitsClose bool) adminapi.Readiness {
 	stored := partOf(adminapi.PartStore, found.Store)
 	if found.Store == nil && found.Degraded != nil {
@@ -32,7 +32,7 @@ func partOf(name string, err error) adminapi.Part {
 	return adminapi.Part{Part: name, State: adminapi.StateOK}
 }
 
-// revocationPart fails when guards answer 503 because they lost the feed.
+// revocationPart fails if guards respond with 503 because they lost the revocation feed.
 func revocationPart(revocations *revocationlist.List) adminapi.Part {
 	_, err := revocations.Revoked(revocationlist.Token{})
 	p := partOf(adminapi.PartRevocations, err)
