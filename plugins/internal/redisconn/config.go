@@ -14,21 +14,21 @@ import (
 	"github.com/gatehouse/gatehouse/plugins/internal/words"
 )
 
-// Config is what plugins on Redis have in common.
+// Config is what the plugins for Redis have in common.
 type Config struct {
 	// Where Redis is: `redis://host:port/db` for one server,
 	// `redis+sentinel://host,host/master/db` for the primary that Sentinels name,
 	// `redis+cluster://host,host` for a cluster; `rediss` instead of `redis` for TLS. User
 	// and password can stand before the first host. Placeholders are replaced.
 	URL string `json:"url,omitempty"`
-	// What every key begins with. Printable ASCII without braces and spaces, at most 64
-	// characters. Default: `gatehouse:`.
+	// The prefix of every key: printable ASCII without braces and spaces, at most 64 characters.
+	// Default: `gatehouse:`.
 	Prefix string `json:"prefix,omitempty"`
-	// How long one answer of Redis may take.
+	// How long one reply of Redis may take.
 	Timeout caddy.Duration `json:"timeout,omitempty"`
 	// How to speak TLS. Default with `rediss`: the certificates the system trusts.
 	TLS *TLS `json:"tls,omitempty"`
-	// The ACL user. Default: the one in `url`, else that of Redis itself.
+	// The ACL user. Default: the one in `url`, or else Redis's default user.
 	Username string `json:"username,omitempty"`
 	// The password. Best given as a placeholder such as `{env.REDIS_PASSWORD}`.
 	Password string `json:"password,omitempty"`
@@ -48,18 +48,18 @@ type Network struct {
 // Through sets the network of a configuration, for simulations.
 func (c *Config) Through(n *Network) { c.network = n }
 
-// TLS says whom to trust and who we are.
+// TLS configures which certificates to trust, and the client's own.
 type TLS struct {
 	// A file with the certificates (PEM) to trust instead of the system's.
 	CA string `json:"ca,omitempty"`
-	// Files with a certificate and its key (PEM) to show to Redis. Default: none.
+	// Files with a certificate and its key (PEM) to present to Redis. Default: none.
 	Cert string `json:"cert,omitempty"`
 	Key  string `json:"key,omitempty"`
 	// The name the certificate of Redis must have. Default: the host that is dialled.
 	ServerName string `json:"server_name,omitempty"`
 }
 
-// DefaultPrefix is what keys begin with when nothing else is configured.
+// DefaultPrefix is the prefix of keys unless another one is configured.
 const DefaultPrefix = "gatehouse:"
 
 const maxPrefix = 64
@@ -67,7 +67,7 @@ const maxPrefix = 64
 // maxTimeout bounds Config.Timeout: requests wait that long.
 const maxTimeout = 10 * time.Second
 
-// Words are the words of a Caddyfile that every plugin on Redis has.
+// Words returns the Caddyfile options that every plugin for Redis has.
 func (c *Config) Words() map[string]words.Reader {
 	return map[string]words.Reader{
 		"prefix":            words.Text(&c.Prefix),
@@ -86,7 +86,7 @@ func (c *Config) Words() map[string]words.Reader {
 	}
 }
 
-// tlsBlock reads the block of the word tls. Its readers are those of words, but it nests.
+// tlsBlock reads the block of the option tls. Its readers are those of words, but it is nested.
 func tlsBlock(d *caddyfile.Dispenser, t *TLS) error {
 	known := map[string]*string{"ca": &t.CA, "cert": &t.Cert, "key": &t.Key, "server_name": &t.ServerName}
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
@@ -105,9 +105,9 @@ func tlsBlock(d *caddyfile.Dispenser, t *TLS) error {
 	return nil
 }
 
-// CheckLiteral refuses an address with a password that is no placeholder, without
-// quoting it, and one without placeholders that is malformed. It is for a Caddyfile, which
-// Caddy stores as it was adapted.
+// CheckLiteral refuses a URL with a password that is not a placeholder, without quoting it, and
+// a URL without placeholders that is malformed. It is for a Caddyfile, because Caddy stores the
+// adapted configuration.
 func CheckLiteral(url string) error {
 	_, rest, _ := strings.Cut(url, "://")
 	if _, password, _ := cutCredentials(authorityOf(rest)); password != "" {
@@ -122,8 +122,8 @@ func CheckLiteral(url string) error {
 	return err
 }
 
-// Resolve replaces placeholders and checks everything. It reads the files of TLS and
-// touches no network.
+// Resolve replaces placeholders and checks everything. It reads the TLS files and does not use
+// the network.
 func (c *Config) Resolve(repl *caddy.Replacer) (Settings, error) {
 	s, err := parseAddress(c.URL, func(text string) (string, error) { return repl.ReplaceOrErr(text, true, true) })
 	if err != nil {

@@ -1,3 +1,4 @@
-// Package redisconn connects plugins to Redis: addresses, credentials, TLS, a single server, Sentinel or
-// Cluster, running a script exactly once, and what counts as a fault. It does not know what is stored.
+// Package redisconn connects plugins to Redis: URLs, credentials, TLS; a single server, Sentinel or
+// Cluster; running a script at most once; and which errors mean that Redis is unavailable. It does not
+// know what is stored.
 package redisconn

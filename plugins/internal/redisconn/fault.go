@@ -8,15 +8,15 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// faults are the replies of a Redis that cannot serve now, though the command is well
-// formed: by what they begin with.
+// faults are the prefixes of replies from a Redis that cannot serve now, although the command is
+// well-formed.
 var faults = []string{
 	"READONLY", "LOADING", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "NOREPLICAS", "OOM", "MISCONF", "BUSY", "UNKILLABLE",
 	"NOAUTH", "WRONGPASS", "NOPERM", "MOVED", "ASK", "ERR max number of clients", "ERR Client sent AUTH",
 }
 
-// Unavailable reports whether err means that Redis does not serve, as opposed to an
-// answer, a command that is wrong, or a caller that went away.
+// Unavailable reports whether err means that Redis cannot serve, as opposed to a reply, a wrong
+// command, or a caller that went away.
 func Unavailable(err error) bool {
 	switch {
 	case err == nil, errors.Is(err, goredis.Nil), errors.Is(err, context.Canceled):
@@ -26,8 +26,8 @@ func Unavailable(err error) bool {
 	return !answered || isRefused(reply.Error())
 }
 
-// Unapplied reports whether err is a reply that says that the command changed nothing.
-// Every other fault leaves open whether it did.
+// Unapplied reports whether err is a reply that says that the command changed nothing. Every
+// other fault leaves that open.
 func Unapplied(err error) bool {
 	reply, answered := errors.AsType[goredis.Error](err)
 	return answered && isRefused(reply.Error())
@@ -39,6 +39,6 @@ func isRefused(text string) bool {
 			return true
 		}
 	}
-	// A script of an older Redis wraps what its commands were told.
+	// Scripts of an older Redis wrap the replies to their commands.
 	return strings.Contains(text, "-READONLY ") || strings.Contains(text, "-OOM ")
 }

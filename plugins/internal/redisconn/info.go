@@ -8,8 +8,8 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// Info is what INFO says of each server that takes writes: one text, or those of all
-// primaries of a cluster.
+// Info returns the output of INFO from each server that accepts writes: one text, or those of
+// all primaries of a cluster.
 func Info(ctx context.Context, client goredis.UniversalClient, sections ...string) (texts []string, err error) {
 	nodes, ok := client.(*goredis.ClusterClient)
 	if !ok {
@@ -27,7 +27,7 @@ func Info(ctx context.Context, client goredis.UniversalClient, sections ...strin
 	return texts, err
 }
 
-// Field reads a line of INFO, "" if there is none of that name.
+// Field returns the value of a line of INFO, or "" if there is no such line.
 func Field(info, name string) string {
 	for line := range strings.Lines(info) {
 		if value, ok := strings.CutPrefix(strings.TrimSpace(line), name+":"); ok {

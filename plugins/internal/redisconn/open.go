@@ -14,27 +14,27 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// Tuning says how long to wait and how many connections to hold.
+// Tuning sets timeouts and the number of connections.
 type Tuning struct {
 	// Dial bounds connecting and the TLS handshake. Required.
 	Dial time.Duration
-	// Timeout bounds one reading and one writing. Required.
+	// Timeout bounds each read and each write. Required.
 	Timeout time.Duration
-	// Connections is the most that are open to each server. 0: 10 for each processor.
+	// Connections is the maximum number of connections to each server. 0: 10 for each processor.
 	Connections int
-	// OnConnect, if any, is called for each new connection.
+	// OnConnect is called for each new connection unless it is nil.
 	OnConnect func()
 }
 
 const keepAlive = 15 * time.Second
 
-// silence: go-redis has one logger for the process, which writes lines of its own to
-// stderr. All it says comes back in errors too, and those are cleaned of passwords.
+// silence turns off go-redis's logger, which is global and writes its own lines to stderr. The
+// errors it returns say the same, and passwords are removed from these.
 var silence = sync.OnceFunc(logging.Disable)
 
-// Open makes a client. It dials nothing: the first command does. Nothing is retried,
-// since a write whose answer was lost may have taken effect; run scripts with
-// [Script.Run], which follows a cluster's redirections all the same.
+// Open returns a client. It does not connect: the first command does. Nothing is retried, since
+// a write whose reply was lost may have taken effect; run scripts with [Script.Run], which still
+// follows a cluster's redirections.
 func (s Settings) Open(t Tuning) (goredis.UniversalClient, error) {
 	if t.Dial <= 0 || t.Timeout <= 0 || s.nodes == "" {
 		return nil, errors.New("redis: the timeouts and an address are required")
@@ -54,7 +54,7 @@ func (s Settings) Open(t Tuning) (goredis.UniversalClient, error) {
 		SentinelUsername:         s.sentinelUsername,
 		SentinelPassword:         revealText(s.sentinelPassword),
 		Dialer:                   newDialer(s.network, config, t),
-		Protocol:                 2, // pub/sub and scripts need no more, and every proxy speaks it
+		Protocol:                 2, // sufficient for pub/sub and scripts, and supported by every proxy
 		MaxRetries:               -1,
 		MaxRedirects:             3,
 		MinRetryBackoff:          time.Millisecond,
@@ -75,7 +75,7 @@ func (s Settings) Open(t Tuning) (goredis.UniversalClient, error) {
 	return goredis.NewUniversalClient(o), nil
 }
 
-// newDialer bounds the handshake of TLS as well, which go-redis leaves to the next timeout.
+// newDialer also bounds the TLS handshake, which go-redis leaves to the next timeout.
 func newDialer(n *Network, config *tls.Config, t Tuning) func(ctx context.Context, network, address string) (net.Conn, error) {
 	plain := &net.Dialer{Timeout: t.Dial, KeepAlive: keepAlive}
 	dial := plain.DialContext

@@ -8,7 +8,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// Do runs one command on the server that has key, at most once. A nil reply is no error.
+// Do runs one command on the server that has key, at most once. A nil reply is not an error.
 func Do(ctx context.Context, client goredis.UniversalClient, key string, args ...any) (any, error) {
 	var reply any
 	err := runOnKeyNode(ctx, client, key, func(conn runner) error {
@@ -22,7 +22,8 @@ func Do(ctx context.Context, client goredis.UniversalClient, key string, args ..
 	return reply, err
 }
 
-// Values reads keys wherever they lie. What is absent is nil, else it is a string.
+// Values reads keys from whichever servers have them. A value is nil if the key is absent, and
+// otherwise a string.
 func Values(ctx context.Context, client goredis.UniversalClient, keys []string) ([]any, error) {
 	if len(keys) == 0 {
 		return nil, nil
@@ -40,7 +41,7 @@ func Values(ctx context.Context, client goredis.UniversalClient, keys []string) 
 		}
 		values, ok := reply.([]any)
 		if !ok || len(values) != len(keys) {
-			return nil, fmt.Errorf("redis: MGET of %d keys gave %T", len(keys), reply)
+			return nil, fmt.Errorf("redis: MGET of %d keys returned %T", len(keys), reply)
 		}
 		return values, nil
 	}
@@ -54,14 +55,14 @@ func Values(ctx context.Context, client goredis.UniversalClient, keys []string) 
 	}
 	values := make([]any, len(keys))
 	for node, indexes := range places {
-		commands, _ := node.Pipelined(ctx, func(p goredis.Pipeliner) error { // each command has its error
+		commands, _ := node.Pipelined(ctx, func(p goredis.Pipeliner) error { // each command has its own error
 			for _, i := range indexes {
 				p.Get(ctx, keys[i])
 			}
 			return nil
 		})
 		if len(commands) != len(indexes) {
-			return nil, errors.New("redis: a pipeline gave too few answers")
+			return nil, errors.New("redis: a pipeline returned too few replies")
 		}
 		for n, i := range indexes {
 			switch text, err := commands[n].(*goredis.StringCmd).Result(); {

@@ -10,19 +10,19 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// runner is a connection, or a pool of them to one server.
+// runner is a connection to a server, or a pool of them.
 type runner interface {
 	Do(ctx context.Context, args ...any) *goredis.Cmd
 }
 
-// notFollowed keeps an error from being taken for a redirection.
+// notFollowed prevents an error from being read as a redirection.
 type notFollowed struct{ error }
 
 func (n notFollowed) Unwrap() error { return nil }
 
-// runOnKeyNode gives call a connection to the server that has key, and follows a cluster that
-// says it is elsewhere. go-redis would also repeat what timed out, which may run a
-// script twice. sticky: the commands of call must share one connection.
+// runOnKeyNode calls call with a connection to the server that has key, and follows a cluster's
+// redirections. go-redis would also repeat commands that timed out, which may run a script
+// twice. sticky: the commands of call must use the same connection.
 func runOnKeyNode(ctx context.Context, client goredis.UniversalClient, key string, call func(runner) error, sticky bool) error {
 	nodes, ok := client.(*goredis.ClusterClient)
 	if !ok {
@@ -39,7 +39,7 @@ func runOnKeyNode(ctx context.Context, client goredis.UniversalClient, key strin
 		if err == nil {
 			return nil
 		}
-		if Unavailable(err) { // whoever took over is found by the next call
+		if Unavailable(err) { // so that the next call finds the new primary
 			nodes.ReloadState(ctx)
 		}
 		moved, to := redirection(err)
@@ -71,7 +71,7 @@ func runOnNode(ctx context.Context, node *goredis.Client, call func(runner) erro
 	return call(conn)
 }
 
-// asker says before each command that it was sent here: the word counts for one only.
+// asker sends ASKING in front of each command, because it is valid for one command only.
 type asker struct{ conn *goredis.Conn }
 
 func (a asker) Do(ctx context.Context, args ...any) *goredis.Cmd {
@@ -83,8 +83,8 @@ func (a asker) Do(ctx context.Context, args ...any) *goredis.Cmd {
 	return a.conn.Do(ctx, args...)
 }
 
-// redirection reads the replies that say that the command was not run and where it
-// belongs. READONLY and TRYAGAIN name no place: the state is being changed.
+// redirection recognizes replies that say that the command was not run, and where it belongs.
+// READONLY and TRYAGAIN name no address: the cluster is being changed.
 func redirection(err error) (moved bool, to string) {
 	for _, prefix := range []string{"MOVED", "ASK"} {
 		if goredis.HasErrorPrefix(err, prefix) {
@@ -98,7 +98,8 @@ func redirection(err error) (moved bool, to string) {
 	return goredis.HasErrorPrefix(err, "TRYAGAIN") || goredis.HasErrorPrefix(err, "READONLY"), ""
 }
 
-// nodeAt is the primary at this address, nil if the state does not know it yet.
+// nodeAt returns the primary with this address, or nil if the cluster's state does not contain
+// it yet.
 func nodeAt(ctx context.Context, nodes *goredis.ClusterClient, address string) *goredis.Client {
 	var mu sync.Mutex
 	var found *goredis.Client

@@ -14,7 +14,7 @@ import (
 // Script is a Lua script. All its keys must be in one slot.
 type Script struct{ source, sha string }
 
-// NewScript makes a script.
+// NewScript returns a script.
 func NewScript(source string) *Script {
 	sum := sha1.Sum([]byte(source)) //nolint:gosec // as above
 	return &Script{source, hex.EncodeToString(sum[:])}
@@ -23,29 +23,29 @@ func NewScript(source string) *Script {
 // Wait is a write concern: how many replicas must have a write before it counts.
 type Wait struct {
 	Replicas int
-	Timeout  time.Duration // how long they may take; required with Replicas
+	Timeout  time.Duration // how long the replicas may take; required with Replicas
 }
 
-// ErrReplicas: the write took effect on the primary, but too few replicas have it, so
-// that a failover may undo it.
+// ErrReplicas: the write took effect on the primary, but too few replicas have it, so a failover
+// may undo it.
 var ErrReplicas = errors.New("redis: too few replicas have confirmed the write")
 
-// maxHops bounds how often a cluster may send one call elsewhere.
+// maxHops bounds the number of redirections of one call.
 const maxHops = 4
 
-// hopWait is how long to let a cluster settle that says it is moving things.
+// hopWait is how long to wait for a cluster that says that it is moving slots.
 const hopWait = 10 * time.Millisecond
 
-// Run runs the script at most once, on the server that has its keys. Whoever gets an
-// error does not know whether it ran, unless [Unapplied] says so.
+// Run runs the script at most once, on the server that has its keys. After an error it is not
+// known whether the script ran, unless [Unapplied] says so.
 func (s *Script) Run(ctx context.Context, client goredis.UniversalClient, keys []string, args ...any) (any, error) {
 	return s.RunAndWait(ctx, client, Wait{}, keys, args...)
 }
 
-// RunAndWait is Run with a write concern, which counts for what the script wrote.
+// RunAndWait is Run with a write concern for what the script wrote.
 func (s *Script) RunAndWait(ctx context.Context, client goredis.UniversalClient, w Wait, keys []string, args ...any) (any, error) {
 	if len(keys) == 0 {
-		return nil, errors.New("redis: a script needs a key, which says where it runs")
+		return nil, errors.New("redis: a script needs a key, which determines where it runs")
 	}
 	var reply any
 	err := runOnKeyNode(ctx, client, keys[0], func(conn runner) error {
@@ -53,7 +53,7 @@ func (s *Script) RunAndWait(ctx context.Context, client goredis.UniversalClient,
 		if reply, err = s.runOnce(ctx, conn, keys, args); err != nil || w.Replicas == 0 {
 			return err
 		}
-		// On the same connection: WAIT speaks of the writes of its own.
+		// On the same connection, because WAIT refers to the connection's own writes.
 		n, err := conn.Do(ctx, "WAIT", w.Replicas, max(1, w.Timeout.Milliseconds())).Int64()
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrReplicas, notFollowed{err})

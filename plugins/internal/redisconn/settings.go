@@ -16,16 +16,16 @@ import (
 	"github.com/gatehouse/gatehouse/plugins/internal/remote"
 )
 
-// Settings are a checked configuration. They are comparable: two that are equal reach
-// the same Redis as the same user. Printing them, or what holds them, shows no secret.
+// Settings are a checked configuration. They are comparable: equal settings reach the same Redis
+// as the same user. Printing them, or a value that contains them, reveals no secret.
 type Settings struct {
-	// Prefix is what every key begins with.
+	// Prefix is the prefix of every key.
 	Prefix string
-	// Timeout is how long one answer may take; 0 if none is configured.
+	// Timeout is how long one reply may take; 0 if none is configured.
 	Timeout time.Duration
 
 	mode             mode
-	nodes            string // host:port, by commas
+	nodes            string // host:port, separated by commas
 	master           string
 	db               int
 	username         string
@@ -41,11 +41,11 @@ type Settings struct {
 	network *Network // nil: the real one
 }
 
-// hideText keeps a secret where neither fmt nor a logger that walks through structs finds
-// it, and yet comparable.
+// hideText keeps a secret where neither fmt nor a logger that walks through structs can find it,
+// and where it is still comparable.
 func hideText(text string) unique.Handle[string] { return unique.Make(text) }
 
-// revealText is the opposite of hidden, also for zero settings.
+// revealText undoes hideText, also for zero settings.
 func revealText(h unique.Handle[string]) string {
 	if h == (unique.Handle[string]{}) {
 		return ""
@@ -53,7 +53,7 @@ func revealText(h unique.Handle[string]) string {
 	return h.Value()
 }
 
-// String is the address without password.
+// String returns the URL without the password.
 func (s Settings) String() string {
 	name := map[mode]string{single: "", sentinel: "+sentinel", cluster: "+cluster"}[s.mode]
 	scheme := "redis"
@@ -77,11 +77,11 @@ func (s Settings) String() string {
 // GoString implements fmt.GoStringer.
 func (s Settings) GoString() string { return s.String() }
 
-// Cluster reports whether keys lie on several servers.
+// Cluster reports whether keys are distributed among several servers.
 func (s Settings) Cluster() bool { return s.mode == cluster }
 
-// setTrust reads the files: what they say is part of the identity, so that a reload takes
-// new ones up.
+// setTrust reads the TLS files: their content is part of the identity, so that a reload picks up
+// changes.
 func (s *Settings) setTrust(t *TLS, repl *caddy.Replacer) error {
 	s.secure = true
 	texts := make([]string, 4)
@@ -119,7 +119,7 @@ func (s *Settings) setTrust(t *TLS, repl *caddy.Replacer) error {
 	return nil
 }
 
-// tlsConfig is nil without TLS.
+// tlsConfig returns nil without TLS.
 func (s Settings) tlsConfig() (*tls.Config, error) {
 	if !s.secure {
 		return nil, nil
@@ -139,8 +139,8 @@ func (s Settings) tlsConfig() (*tls.Config, error) {
 	return c, nil
 }
 
-// Clean takes passwords out of an error's text: a Redis that does not know a command
-// repeats its arguments, those of AUTH too, and cuts off what is long.
+// Clean removes passwords from an error's text: a Redis that does not know a command repeats its
+// arguments, including those of AUTH, and truncates long ones.
 func (s Settings) Clean(err error) error {
 	if err == nil {
 		return nil
@@ -161,10 +161,10 @@ func (s Settings) Clean(err error) error {
 	return &cleaned{text, err}
 }
 
-// leastCut is how much of a secret must stand in a text to be taken for its beginning.
+// leastCut is how many characters of a truncated secret must match to count as its beginning.
 const leastCut = 16
 
-// withoutBeginning removes what a secret begins with, as far as the text has it.
+// withoutBeginning removes the beginning of a secret, as far as the text contains it.
 func withoutBeginning(text, secret string) string {
 	for from := 0; ; {
 		i := strings.Index(text[from:], secret[:leastCut])
@@ -188,6 +188,6 @@ type cleaned struct {
 
 func (c *cleaned) Error() string { return c.text }
 
-// Is and As see what was there; Unwrap would hand its text on.
+// Is and As see the original error; Unwrap would expose its text.
 func (c *cleaned) Is(target error) bool { return errors.Is(c.err, target) }
 func (c *cleaned) As(target any) bool   { return errors.As(c.err, target) }

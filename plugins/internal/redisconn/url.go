@@ -17,7 +17,7 @@ const (
 	cluster
 )
 
-// schemes are the forms of an address.
+// schemes are the supported URL schemes.
 var schemes = map[string]struct {
 	mode   mode
 	secure bool
@@ -27,18 +27,18 @@ var schemes = map[string]struct {
 	"redis+cluster": {cluster, false}, "rediss+cluster": {cluster, true},
 }
 
-// maxNodes bounds the hosts of an address: the rest is found through them.
+// maxNodes bounds the hosts of a URL: further servers are found through them.
 const maxNodes = 64
 
 var errForm = errors.New("the address of Redis: expected redis://host:port/db, redis+sentinel://host,host/master/db or redis+cluster://host,host, with rediss for TLS")
 
-// Parse reads an address without placeholders. No error quotes what may be a password.
+// Parse parses a URL without placeholders. No error quotes what may be a password.
 func Parse(address string) (Settings, error) {
 	return parseAddress(address, func(text string) (string, error) { return text, nil })
 }
 
-// parseAddress takes the address apart before placeholders are replaced, so that a password
-// may hold any character. One that is a placeholder as a whole is replaced first.
+// parseAddress splits the URL before placeholders are replaced, so that a password may contain
+// any character. A URL that is a single placeholder is replaced first.
 func parseAddress(address string, replace func(string) (string, error)) (Settings, error) {
 	s := Settings{Prefix: DefaultPrefix, password: hideText(""), sentinelPassword: hideText(""), key: hideText("")}
 	if address == "" {
@@ -80,8 +80,8 @@ func parseAddress(address string, replace func(string) (string, error)) (Setting
 	return s, s.setPath(path)
 }
 
-// credential decodes what was written in the address itself; what a placeholder gives
-// is taken as it is.
+// credential decodes what is written in the URL itself; the values of placeholders are used as
+// they are.
 func credential(text string, replace func(string) (string, error)) (string, error) {
 	replaced, err := replace(text)
 	if err != nil {
@@ -91,7 +91,7 @@ func credential(text string, replace func(string) (string, error)) (string, erro
 		return replaced, nil
 	}
 	decoded, err := url.PathUnescape(text)
-	if err != nil { // its text quotes what it could not decode
+	if err != nil { // its text would quote the password
 		return "", errors.New("the address of Redis: user and password must be percent-encoded")
 	}
 	return decoded, nil
@@ -107,7 +107,7 @@ func (s *Settings) setHosts(hosts string) error {
 		return fmt.Errorf("the address of Redis: at most %d hosts", maxNodes)
 	}
 	if s.mode == single && len(list) > 1 {
-		return errors.New("the address of Redis: redis:// is one server; several are redis+sentinel:// or redis+cluster://")
+		return errors.New("the address of Redis: redis:// takes one server; for several, use redis+sentinel:// or redis+cluster://")
 	}
 	for i, host := range list {
 		if !strings.Contains(host, ":") || strings.HasSuffix(host, "]") {
@@ -125,7 +125,7 @@ func (s *Settings) setHosts(hosts string) error {
 
 func (s *Settings) setPath(path string) error {
 	if strings.ContainsAny(path, "?#") {
-		return errors.New("the address of Redis: options belong in the block, not behind a question mark")
+		return errors.New("the address of Redis: options belong in the block, not in a query")
 	}
 	path = strings.Trim(path, "/")
 	if s.mode == sentinel {
@@ -138,16 +138,16 @@ func (s *Settings) setPath(path string) error {
 	}
 	n, err := strconv.Atoi(path)
 	if err != nil || n < 0 || n > 1<<16 {
-		return errors.New("the address of Redis: expected the number of a database behind the last slash")
+		return errors.New("the address of Redis: expected the number of a database after the last slash")
 	}
 	if s.mode == cluster && n != 0 {
-		return errors.New("the address of Redis: a cluster has no database but 0")
+		return errors.New("the address of Redis: a cluster has only database 0")
 	}
 	s.db = n
 	return nil
 }
 
-// authorityOf returns what comes before the path, placeholders with slashes in them included.
+// authorityOf returns the part before the path. Placeholders in it may contain slashes.
 func authorityOf(rest string) string {
 	if i := strings.IndexByte(maskPlaceholders(rest), '/'); i >= 0 {
 		return rest[:i]
@@ -155,7 +155,7 @@ func authorityOf(rest string) string {
 	return rest
 }
 
-// cutCredentials takes user and password off what comes before the path.
+// cutCredentials separates user and password from the hosts.
 func cutCredentials(authority string) (user, password, hosts string) {
 	masked := maskPlaceholders(authority)
 	at := strings.LastIndexByte(masked, '@')
@@ -169,8 +169,8 @@ func cutCredentials(authority string) (user, password, hosts string) {
 	return user, password, hosts
 }
 
-// maskPlaceholders returns s with another byte for every byte of a placeholder, so that
-// separators can be found.
+// maskPlaceholders replaces every byte of a placeholder, so that separators outside of
+// placeholders can be found.
 func maskPlaceholders(s string) string {
 	masked := []byte(s)
 	depth := 0

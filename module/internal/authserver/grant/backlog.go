@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// maxBacklog bounds what is remembered. There is something only while the store loses replies, and at most what
+	// maxBacklog bounds the remembered work. There is work only while the store loses replies, at most as much as
 	// was in progress when that began.
 	maxBacklog = 1024
 	// settleEvery is the pause while the store fails, settleTime bounds one attempt.
@@ -18,7 +18,7 @@ const (
 // backlog is work that failed because of the store and is retried in the background. A goroutine runs until it is
 // done or expires.
 type backlog[K comparable, V any] struct {
-	// settle does one piece of work; nil means that there is nothing left to do.
+	// settle does one piece of work. nil means that it is done.
 	settle func(context.Context, K, V) error
 
 	mu      sync.Mutex

@@ -12,12 +12,13 @@ import (
 )
 
 const (
-	// DefaultPerPair is how many live grants one user has at one client, unless configured.
+	// DefaultPerPair is the maximum number of live grants of one user at one client, unless
+	// configured.
 	DefaultPerPair = 100
 	// MaxPerPair keeps the record of a pair below 100 KiB.
 	MaxPerPair = 1000
-	// maxEvictions bounds what one request ends after the configured number was lowered; the requests that follow do
-	// the rest.
+	// maxEvictions bounds how many grants one request ends after the configured number was lowered; later requests
+	// end the rest.
 	maxEvictions = 16
 	// deadKept is how long a dead grant and its code are kept: longer than the form that made the code can be sent
 	// again, and than any node takes to learn of the end.
@@ -62,7 +63,7 @@ func (f *Families) admit(ctx context.Context, g store.Grant) error {
 	if err != nil || !ended {
 		return err
 	}
-	if err := f.Store.Delete(ctx, grantKey(g.ID)); err != nil { // nobody is given a token of it
+	if err := f.Store.Delete(ctx, grantKey(g.ID)); err != nil { // no token of it was issued
 		return err
 	}
 	return f.gone(Revoked)
@@ -130,8 +131,8 @@ func (f *Families) expireCode(ctx context.Context, g store.Grant) error {
 	return ending.Expire(ctx, f.Store, code, f.Now().Add(deadKept))
 }
 
-// unlist removes a dead grant from the list of its pair, to make room for living ones. If that fails the grant takes
-// a place on the list until it would have expired, so the error is ignored.
+// unlist removes a dead grant from the list of its pair, to make room for live ones. If that fails, the grant
+// occupies a place on the list until it would have expired, so the error is ignored.
 func (f *Families) unlist(ctx context.Context, g store.Grant) {
 	var p store.Pair
 	_, _ = store.Change(ctx, f.Store, store.Record{Key: store.PairKey(g.Client, g.Subject)}, &p, func(*store.Record) (bool, error) {
@@ -141,11 +142,12 @@ func (f *Families) unlist(ctx context.Context, g store.Grant) {
 	})
 }
 
-// pairTurns makes the requests of one pair change its record one after the other, so that those of one node do not
+// pairTurns serializes the requests of one node that change the record of the same pair, so that they do not
 // conflict. Pairs share turns.
 type pairTurns [64]chan struct{}
 
-// turnTimeout is how long a request waits for its turn. It goes on without one then: the record's version decides.
+// turnTimeout is how long a request waits for its turn. After that it continues without one, and the record's
+// version decides.
 const turnTimeout = time.Second
 
 func newPairTurns() *pairTurns {

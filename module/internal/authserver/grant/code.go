@@ -10,7 +10,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// maxCode is the longest code that is hashed and looked up. Ours have 43 characters.
+// maxCode is the maximum length of a code that is hashed and looked up. The gateway's own have
+// 43 characters.
 const maxCode = 256
 
 var errCodeReplay = errors.New("grant: a used authorization code was presented: its family is revoked")
@@ -82,8 +83,8 @@ func (g *codes) prepareCode(ctx context.Context, r Request, sent string, bound f
 		return Pending{}, err
 	}
 	// Only the client that could have redeemed the code passes these checks, so a used code means a second
-	// redemption. Everybody else is refused above and ends nothing: otherwise anyone who saw a code in a log could
-	// sign its user out.
+	// redemption. Any other request is refused above and ends nothing: otherwise anyone who saw a code in a log
+	// could sign its user out.
 	record, code, err = g.awaitOutcome(ctx, record, code)
 	switch {
 	case err != nil:
@@ -120,7 +121,7 @@ func (g *codes) prepareCode(ctx context.Context, r Request, sent string, bound f
 	}, nil
 }
 
-// restoreUsed completes a used code from its grant. Without a grant there is nothing that the code issued either.
+// restoreUsed completes a used code from its grant. If there is no grant, the code has issued nothing either.
 func (g *codes) restoreUsed(ctx context.Context, code store.Code, form httpx.Form) (store.Code, error) {
 	_, family, err := g.readFamily(ctx, code.Grant)
 	if errors.Is(err, store.ErrNotFound) {

@@ -61,7 +61,7 @@ func (g *deviceCode) Prepare(ctx context.Context, r Request) (Pending, error) {
 }
 
 // redeemTicket redeems a confirmed ticket. A device_code lives long enough for its client to be removed from the
-// configuration and for another one to come with that id.
+// configuration and for another one to appear with the same ID.
 func (g *deviceCode) redeemTicket(ctx context.Context, r Request, key string, ticket store.Ticket) (Pending, error) {
 	if err := g.checkClient(ctx, r.Client, store.Grant{Client: ticket.Client, IssuedAt: ticket.IssuedAt}); err != nil {
 		return Pending{}, err
@@ -78,8 +78,8 @@ func (g *deviceCode) redeemTicket(ctx context.Context, r Request, key string, ti
 	return pending, err
 }
 
-// checkUsed refuses a device_code that has no ticket any more and was never used. The second use of a code is
-// detected for as long as anything lives that it issued.
+// checkUsed refuses a device_code whose ticket is gone and that was never used. A second use of a code is
+// detected for as long as anything that it issued can live.
 func (g *deviceCode) checkUsed(code store.Code) error {
 	if code.State == store.CodeIssued {
 		return g.gone(Unknown)
@@ -87,7 +87,8 @@ func (g *deviceCode) checkUsed(code store.Code) error {
 	return nil
 }
 
-// The answers of RFC 8628 section 3.5. None of them is a fault, so the status is 400 for slow_down too.
+// The errors of RFC 8628 section 3.5. They are not faults of the client, so the status is 400 for
+// slow_down, too.
 var (
 	errPending  = oauth.E(oauth.AuthorizationPending, "nobody has confirmed this yet")
 	errSlowDown = oauth.E(oauth.SlowDown, "wait five seconds longer between two requests").WithStatus(400)

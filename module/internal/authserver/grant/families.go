@@ -15,7 +15,7 @@ import (
 type Families struct {
 	Config
 	pairTurns *pairTurns
-	// presents is what refusals are about: the parameter code, device_code or refresh_token, or "the grant" where the
+	// presents names what refusals are about: the parameter code, device_code or refresh_token, or "the grant" if the
 	// client presents none of them.
 	presents string
 }
@@ -38,15 +38,15 @@ func (f *Families) presenting(parameter string) *Families {
 // Presented is an authentic refresh token with the family it belongs to.
 type Presented struct {
 	store.Grant
-	// Alive says that the token endpoint would take it now.
+	// Alive reports whether the token endpoint would accept it now.
 	Alive bool
-	// Ends is when it dies unless it is used before.
+	// Ends is when it expires unless it is used before.
 	Ends time.Time
 }
 
-// Find returns the family of a refresh token that c presents, whosever it is: the caller compares the client. ok is
-// false if it is not a refresh token of ours, or its family is gone because everything of it has expired. Errors are
-// technical.
+// Find returns the family of a refresh token that c presents, whichever client it belongs to: the caller compares
+// the client. ok is false if it is not a refresh token of the gateway, or if its family is gone because everything
+// in it has expired. Errors are technical.
 //
 // The client is in the MAC but not in the token, so it is read from the family before anything is known to be
 // authentic.
@@ -79,7 +79,8 @@ func (f *Families) Find(ctx context.Context, c *oauth.Client, token string) (p P
 	return p, true, nil
 }
 
-// isAlive reports whether the token endpoint would take the refresh token of this generation now.
+// isAlive reports whether the token endpoint would accept the refresh token of this generation
+// now.
 func (f *Families) isAlive(ctx context.Context, c *oauth.Client, g store.Grant, generation uint64) (bool, error) {
 	_, outcome := g.Rotate(generation, f.Now(), f.RefreshGrace, f.RefreshIdle)
 	if outcome != store.RotationNext && outcome != store.RotationAgain {

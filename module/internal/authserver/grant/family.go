@@ -24,8 +24,8 @@ func (f *Families) readFamily(ctx context.Context, id string) (store.Record, sto
 	return record, g, err
 }
 
-// beginFamily stores a new family and makes room for it. It is no error if the family exists: another request with
-// the same code was first.
+// beginFamily stores a new family and makes room for it. If the family exists, another request with the same code
+// was first; that is not an error.
 func (f *Families) beginFamily(ctx context.Context, g store.Grant) error {
 	if _, err := f.createFamily(ctx, g, f.recordExpires(g)); err != nil {
 		return err
@@ -33,7 +33,7 @@ func (f *Families) beginFamily(ctx context.Context, g store.Grant) error {
 	return f.admit(ctx, g)
 }
 
-// createFamily stores a new family; created is false when it exists. Errors are technical.
+// createFamily stores a new family; created is false if it exists. Errors are technical.
 func (f *Families) createFamily(ctx context.Context, g store.Grant, expires time.Time) (created bool, err error) {
 	_, err = store.Create(ctx, f.Store, store.Record{Key: grantKey(g.ID), Parent: g.Subject, Expires: expires}, &g)
 	if errors.Is(err, store.ErrExists) {
@@ -44,15 +44,15 @@ func (f *Families) createFamily(ctx context.Context, g store.Grant, expires time
 
 // swapFamily replaces a family's record.
 func (f *Families) swapFamily(ctx context.Context, record store.Record, g store.Grant) error {
-	if !g.Revoked() { // the record of a dead one does not live longer
+	if !g.Revoked() { // the record of a dead family is not extended
 		record.Expires = f.recordExpires(g)
 	}
 	_, err := store.Swap(ctx, f.Store, record, &g)
 	return err
 }
 
-// recordExpires is when neither a refresh token nor an access token of the family can be alive any more: until then
-// it is there to be revoked.
+// recordExpires returns when neither a refresh token nor an access token of the family can be alive any more: until
+// then the record is needed to revoke it.
 func (f *Families) recordExpires(g store.Grant) time.Time {
 	end := g.Expires
 	if idle := g.RotatedAt.Add(f.RefreshIdle); f.RefreshIdle > 0 && idle.Before(end) {
@@ -61,11 +61,11 @@ func (f *Families) recordExpires(g store.Grant) time.Time {
 	return end.Add(f.Access)
 }
 
-// killTime bounds a kill, which goes on when the client hangs up.
+// killTime bounds the end of a family, which continues if the client hangs up.
 const killTime = 5 * time.Second
 
-// killFamily ends a family and all it issued; why is for the log. It returns the refusal to answer with: 503 if the
-// kill is not certain, so that no client believes that a replay was handled.
+// killFamily ends a family and everything it issued; why is for the log. It returns the refusal for the client: 503
+// if the end is not certain, so that no client believes that a replay was handled.
 func (f *Families) killFamily(ctx context.Context, id string, why error) error {
 	g, ended, err := f.endFamily(ctx, id)
 	if err != nil {
@@ -84,13 +84,13 @@ func (f *Families) killFamily(ctx context.Context, id string, why error) error {
 // reuse has the audit event of each kind of replay.
 var reuse = map[error]audit.Name{errCodeReplay: audit.CodeReuse, errReplay: audit.RefreshReuse}
 
-// endFamily tells the guards and marks the record, in this order: while the record is not marked a repetition comes
-// here again, and a crash in between leaves a refresh token whose access tokens no guard takes. ended says that the
+// endFamily notifies the guards and then marks the record. While the record is not marked, a repetition gets here
+// again, and a crash in between leaves a refresh token whose access tokens no guard accepts. ended reports that the
 // family was alive until this call. Errors are technical.
 func (f *Families) endFamily(ctx context.Context, id string) (g store.Grant, ended bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), killTime)
 	defer cancel()
-	var known store.Grant // whatever reading it says: only whose it is, if that can be told
+	var known store.Grant // for its user and client, as far as it can be read
 	_, _ = store.Read(ctx, f.Store, grantKey(id), &known)
 	err = f.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeGrant, Value: id, At: f.Now(), Client: known.Client})
 	if err != nil {
@@ -104,8 +104,8 @@ func (f *Families) endFamily(ctx context.Context, id string) (g store.Grant, end
 	return g, ended, err
 }
 
-// markRevoked marks the record revoked, and lets it expire soon: nothing limits how many grants a client begins and
-// ends.
+// markRevoked marks the record as revoked and lets it expire soon: nothing limits how many grants a client begins
+// and ends.
 func (f *Families) markRevoked(ctx context.Context, id string) (g store.Grant, marked bool, err error) {
 	_, err = store.Change(ctx, f.Store, store.Record{Key: grantKey(id)}, &g, func(record *store.Record) (bool, error) {
 		if marked = record.Version != 0 && !g.Revoked(); !marked {
@@ -120,7 +120,7 @@ func (f *Families) markRevoked(ctx context.Context, id string) (g store.Grant, m
 	return g, marked && err == nil, err
 }
 
-// checkEnded refuses what died with its user, or with what the user allowed the client.
+// checkEnded refuses what ended with its user, or with what the user allowed the client.
 func (f *Families) checkEnded(ctx context.Context, client, subject string, e store.Epochs) error {
 	ended, err := ending.Ended(ctx, f.Store, subject, client, e)
 	if err == nil && ended {
@@ -129,8 +129,8 @@ func (f *Families) checkEnded(ctx context.Context, client, subject string, e sto
 	return err
 }
 
-// checkClient refuses a family that began before its client was deleted or taken out of the configuration: a client of
-// that id which comes back begins anew.
+// checkClient refuses a family that began before its client was deleted or removed from the configuration: a client
+// that returns with the same ID starts anew.
 func (f *Families) checkClient(ctx context.Context, c *oauth.Client, g store.Grant) error {
 	if g.IssuedAt.Before(c.Since) {
 		return f.gone(Foreign)
@@ -146,14 +146,14 @@ func (f *Families) checkClient(ctx context.Context, c *oauth.Client, g store.Gra
 	return err
 }
 
-// activeUser reports whether the user is there and may still be acted for.
+// activeUser reports whether the user exists and may act.
 func (f *Families) activeUser(ctx context.Context, subject string) (bool, error) {
 	user, ok, err := f.Directory.Lookup(ctx, subject)
-	// A user with such an ID would be taken for a client that acts for itself.
+	// A user with such an ID would be mistaken for a client that acts for itself.
 	return ok && !user.Locked && !strings.HasPrefix(user.ID, token.ClientSubject), err
 }
 
-// checkUser ends a family whose user may no longer be acted for.
+// checkUser ends a family whose user no longer exists or may no longer act.
 func (f *Families) checkUser(ctx context.Context, g store.Grant) error {
 	active, err := f.activeUser(ctx, g.Subject)
 	if err == nil && !active {
@@ -162,7 +162,7 @@ func (f *Families) checkUser(ctx context.Context, g store.Grant) error {
 	return err
 }
 
-// pending is what a family is given again.
+// pending returns what is issued to a family again.
 func pending(g store.Grant, scopes []string, commit func(context.Context) (string, error)) Pending {
 	return Pending{
 		Subject: g.Subject, Scopes: scopes, Family: g.ID, Resources: g.Resources, AuthTime: g.AuthTime,
@@ -170,8 +170,8 @@ func pending(g store.Grant, scopes []string, commit func(context.Context) (strin
 	}
 }
 
-// stillAllowed returns those of the granted scopes that the client's configuration still has. The family keeps all,
-// so that a scope that returns to the configuration works again.
+// stillAllowed returns the granted scopes that the client's configuration still contains. The family keeps all of
+// them, so that a scope that returns to the configuration works again.
 func stillAllowed(granted []string, c *oauth.Client) []string {
 	return slices.DeleteFunc(slices.Clone(granted), func(s string) bool {
 		return !slices.Contains(c.Scopes, s) && !slices.Contains(c.DefaultScopes, s)

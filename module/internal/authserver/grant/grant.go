@@ -20,9 +20,9 @@ import (
 type Grant interface {
 	Type() oauth.GrantType
 
-	// Prepare decides whether the request is valid and what it is given. It MUST make every check that can refuse
-	// alone, and MUST NOT use anything up: a failure here, or between here and Commit, leaves code and refresh token
-	// alive for their owner. (Killing a family on a replay does not use it up.)
+	// Prepare decides whether the request is valid and what will be issued. It MUST make every check that can refuse
+	// by itself, and MUST NOT use anything up: a failure here, or between here and Commit, leaves code and refresh
+	// token usable for their owner. (Ending a family on a replay does not use it up.)
 	Prepare(ctx context.Context, r Request) (Pending, error)
 }
 
@@ -33,7 +33,7 @@ type Request struct {
 	// Resources are the configured audiences that the form's resource parameters mean, none where it asks for no
 	// particular one. The caller refuses those that mean none.
 	Resources []string
-	// Address is where the request comes from, without port.
+	// Address is the address of the sender, without port.
 	Address string
 }
 
@@ -41,7 +41,7 @@ type Request struct {
 type Pending struct {
 	Subject string
 	Scopes  []string
-	Family  string // the grant family, "" for none
+	Family  string // the ID of the grant family, "" for none
 	// Resources are the audiences that the authorization was narrowed to (RFC 8707), empty for all the client's.
 	Resources []string
 	// AuthTime is when the user signed in, Session the digest of the browser session and Nonce that of the
@@ -69,14 +69,14 @@ type Config struct {
 	Passwords Passwords
 	// Tickets are those of devices. Default: there is no device grant.
 	Tickets Tickets
-	// Audit is told of replays and evictions. Default: nobody.
+	// Audit records replays and evictions. Default: nothing does.
 	Audit audit.Sink
-	// Evicted counts the grants that ended because their user had too many at one client. Default: nobody counts.
+	// Evicted is called for each grant that ended because its user had too many at one client. Default: none.
 	Evicted func()
 	Now     func() time.Time
 
-	// PerPair is how many live grants one user has at one client at most, default [DefaultPerPair]. At the cap the
-	// one ends that was not used for longest.
+	// PerPair is the maximum number of live grants of one user at one client, [DefaultPerPair] by default. At the
+	// cap, the least recently used grant ends.
 	PerPair int
 
 	Access       time.Duration // life of an access token
@@ -85,7 +85,7 @@ type Config struct {
 	RefreshGrace time.Duration // 0: none
 }
 
-// All returns the grants there are.
+// All returns all grant types.
 func All(f *Families) []Grant {
 	all := []Grant{
 		&authorizationCode{newCodes(f.presenting("code"), store.DialectOAuth, store.DialectOAuth)},
@@ -104,7 +104,7 @@ func (c *Config) fill() error {
 		return errors.New("grant: an incomplete Config")
 	}
 	if c.Access < time.Second || c.Refresh < time.Second || c.RefreshIdle < 0 || c.RefreshGrace < 0 {
-		return errors.New("grant: tokens must live a second at least, and no time may be negative")
+		return errors.New("grant: tokens must live for at least a second, and no time may be negative")
 	}
 	if c.PerPair < 0 || c.PerPair > MaxPerPair {
 		return fmt.Errorf("grant: %d grants of one user at one client; at most %d are allowed", c.PerPair, MaxPerPair)
@@ -122,8 +122,7 @@ func (c *Config) fill() error {
 }
 
 // tries bounds how often a record is read again because another request changed it. Each conflict means that another
-// request succeeded, and after two of those there is nothing left to change: the bound is for a store that
-// misbehaves.
+// request succeeded, and after two of those there is nothing left to change: the bound is for a misbehaving store.
 const tries = 8
 
 var errContended = errors.New("grant: the record changed at every try")

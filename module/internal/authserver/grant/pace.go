@@ -12,14 +12,14 @@ const (
 	maxInterval = time.Minute
 	// jitter is by how much a poll may come early: a device counts from the response, and network delays vary.
 	jitter = time.Second
-	// maxPaced bounds the devices whose polls are limited. Those beyond it are not: each poll too many costs one
-	// read.
+	// maxPaced bounds the devices whose polls are limited. Polls of further devices are not limited; each
+	// surplus poll costs one read.
 	maxPaced = 10_000
 	// pacedFor is how long a device is remembered after its last poll: as long as its code lives.
 	pacedFor = 10 * time.Minute
 )
 
-// pace limits the polls of each device on this node. Where each poll may reach another node a device is never too
+// pace limits the polls of each device on this node. If each poll reaches another node, a device is never too
 // fast, which does no harm.
 type pace struct {
 	now func() time.Time
@@ -62,7 +62,8 @@ func (p *pace) allows(ticket string) bool {
 	return ok
 }
 
-// forget drops devices that stopped polling. It is called at the cap only, and works once a second at most.
+// forget drops devices that have stopped polling. It is called only at the cap, and does its work at most
+// once a second.
 func (p *pace) forget(now time.Time) {
 	if now.Sub(p.swept) < time.Second {
 		return

@@ -12,18 +12,18 @@ import (
 
 // Passwords checks user names and passwords.
 type Passwords interface {
-	// CheckPassword returns the user whose name and password these are. ok is false for an unknown name, a wrong
-	// password, a locked user and a name that is locked by failed attempts, and all MUST cost the same time. It MUST
-	// count attempts together with those of the login page, or one would bypass the other. Errors are *oauth.Error,
-	// for a limit or a fault.
+	// CheckPassword returns the user with this name and password. ok is false for an unknown name, a wrong password,
+	// a locked user and a name that failed attempts have locked, and all of these MUST cost the same time. It MUST
+	// count attempts together with those of the login page; otherwise one would bypass the other. Errors are
+	// *oauth.Error, for a limit or a fault.
 	CheckPassword(ctx context.Context, r Request, username, password string) (u directory.User, ok bool, err error)
 }
 
-// errPassword is one refusal for every reason, so that nobody learns which one it was.
+// errPassword is the same refusal for every reason, so that a client cannot learn the reason.
 var errPassword = oauth.E(oauth.InvalidGrant, "the user name or the password is wrong")
 
-// passwordGrant is RFC 6749 section 4.3, which RFC 9700 section 2.4 says not to use: it is for legacy applications
-// and ends at a date, which [Rules] knows.
+// passwordGrant is RFC 6749 section 4.3, which RFC 9700 section 2.4 forbids: it is for legacy applications and
+// ends at a date, which [Rules] knows.
 type passwordGrant struct{ *Families }
 
 func (*passwordGrant) Type() oauth.GrantType { return oauth.Password }

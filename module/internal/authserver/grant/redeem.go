@@ -29,7 +29,7 @@ import (
 // the grant, as any replay does.
 
 var (
-	errCodeRevoked = errors.New("grant: the authorization code was taken back while it was redeemed")
+	errCodeRevoked = errors.New("grant: the authorization code was revoked while it was redeemed")
 	errCodeClaimed = errors.New("grant: another exchange holds the authorization code and has not recorded its outcome")
 )
 
@@ -78,7 +78,7 @@ type claim struct {
 	record   store.Record
 	code     store.Code
 	attempt  string
-	released time.Time // when the record expires if the claim is given back
+	released time.Time // when the record expires if the claim is released
 }
 
 // claimCode claims the code for this exchange. The record is kept at least until keep, as long as anything it issued

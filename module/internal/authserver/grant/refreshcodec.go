@@ -11,8 +11,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// A refresh token is the base64url form of family (16 bytes), generation (8) and a MAC (32) over both, the client and
-// the dialect. Whoever presents one without knowing the secret is refused before the store is asked.
+// A refresh token is the base64url form of the family (16 bytes), the generation (8) and a MAC (32) over both, the
+// client and the dialect. A token that was made without the secret is refused without asking the store.
 const (
 	familyBytes     = 16
 	generationBytes = 8
@@ -25,8 +25,8 @@ var tokenLength = base64.RawURLEncoding.EncodedLen(tokenBytes)
 
 var errBadFamilyID = errors.New("grant: a stored family has a malformed id")
 
-// encodeRefresh makes the token of a generation. It fails for a family whose id is not the base64url form of 16
-// bytes. Errors are *oauth.Error.
+// encodeRefresh returns the token of a generation. It fails for a family whose ID is not the base64url form of
+// 16 bytes. Errors are *oauth.Error.
 func encodeRefresh(k *secret.Keys, family string, generation uint64, client string, d store.Dialect) (string, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(family)
 	if err != nil || len(raw) != familyBytes {
@@ -37,7 +37,8 @@ func encodeRefresh(k *secret.Keys, family string, generation uint64, client stri
 	return base64.RawURLEncoding.EncodeToString(raw), nil
 }
 
-// firstRefresh makes the first refresh token of a new family, and lets the family live as long as its refresh tokens.
+// firstRefresh returns the first refresh token of a new family, and extends the family to the lifetime of its refresh
+// tokens.
 func (f *Families) firstRefresh(ctx context.Context, family *store.Grant) (string, error) {
 	family.Expires = family.IssuedAt.Add(f.Refresh)
 	keys, err := f.Keys(ctx)
@@ -47,7 +48,7 @@ func (f *Families) firstRefresh(ctx context.Context, family *store.Grant) (strin
 	return encodeRefresh(keys, family.ID, family.Generation, family.Client, family.Dialect)
 }
 
-// decodeRefresh undoes encodeRefresh; ok is false unless the token is authentic and this client's, in this dialect.
+// decodeRefresh decodes a token; ok is false unless it is authentic and belongs to this client and dialect.
 func decodeRefresh(k *secret.Keys, token, client string, d store.Dialect) (family string, generation uint64, ok bool) {
 	family, named, mac, ok := splitRefresh(token)
 	if !ok || !k.CheckMAC(macUse, mac, named, []byte(client), []byte(d)) {
@@ -56,7 +57,7 @@ func decodeRefresh(k *secret.Keys, token, client string, d store.Dialect) (famil
 	return family, binary.BigEndian.Uint64(named[familyBytes:]), true
 }
 
-// splitRefresh gives the parts of a token that nobody has authenticated yet.
+// splitRefresh returns the parts of a token that is not authenticated yet.
 func splitRefresh(token string) (family string, named, mac []byte, ok bool) {
 	if len(token) != tokenLength {
 		return "", nil, nil, false

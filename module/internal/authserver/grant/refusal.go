@@ -34,8 +34,8 @@ func (r *Refusal) because(cause error) *Refusal {
 }
 
 // gone refuses what was presented. Only Used has its own text: only the client that could have redeemed the code or
-// token gets that far, as client, redirect_uri and code_verifier, or the MAC, are checked before. The other reasons
-// share a text, so that nobody learns by trying which codes exist.
+// token gets that far, because client, redirect_uri and code_verifier, or the MAC, are checked before. The other
+// reasons share a text, so that nobody can find out by trial which codes exist.
 func (f *Families) gone(why Why) *Refusal {
 	if why == Used {
 		return refused(why, f.presents+" was used before: the tokens issued for it are revoked")

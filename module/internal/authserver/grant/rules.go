@@ -19,7 +19,7 @@ var ErrNotOffered = oauth.E(oauth.UnsupportedGrantType, "this grant_type is not 
 
 var errNotThisClient = oauth.E(oauth.UnauthorizedClient, "the client may not use this grant type")
 
-// Rules decides which client may use which grant type. All fields are needed.
+// Rules decides which client may use which grant type. All fields are required.
 type Rules struct {
 	// OptionalGrants returns those of [oauth.OptionalGrantTypes] that some client may use now.
 	OptionalGrants func() []oauth.GrantType
@@ -49,7 +49,7 @@ func (r Rules) CheckGrantType(client *oauth.Client, g oauth.GrantType) error {
 	return nil
 }
 
-// SomebodyMayUse reports whether some client may use an optional grant type now.
+// SomebodyMayUse reports whether any client may use an optional grant type now.
 func (r Rules) SomebodyMayUse(g oauth.GrantType) bool {
 	return slices.Contains(r.OptionalGrants(), g)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// VariantB is the two grants of that dialect. Codes and refresh tokens of one dialect are not valid in the other. It
-// is safe for concurrent use.
+// VariantB has the two grants of that dialect. Codes and refresh tokens of one dialect are not valid in the other.
+// It is safe for concurrent use.
 type VariantB struct{ codes }
 
 // NewVariantB checks the configuration. Access is the life of the dialect's own access tokens. Refresh tokens neither
@@ -71,7 +71,7 @@ func (g *VariantB) Refresh(ctx context.Context, r Request) (Pending, error) {
 // checkLiving refuses a family that can no longer be refreshed.
 func (g *VariantB) checkLiving(ctx context.Context, found bool, family store.Grant) error {
 	switch {
-	case !found: // its token is authentic, so it was there
+	case !found: // the token is authentic, so the family did exist
 		return g.gone(Expired)
 	case family.Dialect != g.begins:
 		return g.gone(Unknown)
@@ -86,8 +86,8 @@ func (g *VariantB) checkLiving(ctx context.Context, found bool, family store.Gra
 // touchEvery is the resolution of the time of last use: refreshes at the same moment need not all write it.
 const touchEvery = time.Second
 
-// touch records that the family was used just now: whoever ends a family notifies guards only while it can have a
-// living access token.
+// touch records that the family was just used: the end of a family is sent to guards only while it can have a
+// live access token.
 func (g *VariantB) touch(ctx context.Context, record store.Record, family store.Grant) error {
 	checked := true // as it was read
 	_, err := store.ChangeFrom(ctx, g.Store, record, &family, func(record *store.Record) (bool, error) {

@@ -10,15 +10,15 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// The content types, exactly: a charset would say the same to a parser of JSON, and break
-// the libraries for which text/plain is there.
+// The content types, exactly as they are sent: a charset parameter would make no difference to a
+// JSON parser, and break the libraries that need text/plain.
 const (
 	jsonType = "application/json"
 	textType = "text/plain"
 )
 
 func writeJSON(w http.ResponseWriter, status int, kind string, v any) {
-	body, err := json.Marshal(v) // strings, numbers and lists of them: it cannot fail
+	body, err := json.Marshal(v) // strings, numbers and lists of them can always be encoded
 	if err != nil {
 		status, body = http.StatusInternalServerError, nil
 	}
@@ -27,7 +27,7 @@ func writeJSON(w http.ResponseWriter, status int, kind string, v any) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client is gone: nobody is left to tell
+	_, _ = w.Write(body) // the client is gone
 }
 
 // RefusePlaintext answers a request that came without TLS although the issuer is https.
@@ -35,8 +35,8 @@ func (e *Endpoints) RefusePlaintext(w http.ResponseWriter, _ *http.Request) {
 	(&refusal{fault: plaintext}).write(w)
 }
 
-// writeError answers an error and returns its code for the metrics. What lies behind a failure
-// of ours is logged here and nowhere else.
+// writeError sends an error and returns its code for the metrics. The cause of an internal
+// failure is logged here and nowhere else.
 func (e *Endpoints) writeError(w http.ResponseWriter, err error) (outcome string) {
 	r := asRefusal(err)
 	switch {
@@ -49,7 +49,7 @@ func (e *Endpoints) writeError(w http.ResponseWriter, err error) (outcome string
 	return r.code
 }
 
-// asRefusal gives any error the form that may be answered.
+// asRefusal converts any error to a refusal.
 func asRefusal(err error) *refusal {
 	if r := (*refusal)(nil); errors.As(err, &r) {
 		return r
@@ -74,12 +74,13 @@ func asRefusal(err error) *refusal {
 	return r
 }
 
-// NotFound answers at an address of the dialect that does not exist: its callers read nothing but JSON.
+// NotFound answers a request for a path of the dialect that does not exist. Its callers read nothing
+// but JSON.
 func (*Endpoints) NotFound(w http.ResponseWriter, _ *http.Request) {
 	(&refusal{fault: noSuchAddress}).write(w)
 }
 
-// Overloaded refuses a request because there are too many; the caller sets Retry-After.
+// Overloaded refuses a request because of overload; the caller sets Retry-After.
 func (*Endpoints) Overloaded(w http.ResponseWriter, _ *http.Request) {
 	(&refusal{fault: unavailable}).write(w)
 }

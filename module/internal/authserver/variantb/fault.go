@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// fault is one way in which a request can fail, and what the client is told: once in the words of the gateway's APIs,
-// once in the numbers of the dialect. Some of its libraries read an answer without errcode as a success, even with a
-// status of 4xx.
+// fault is one way in which a request can fail, and what the client is told: in the words of the gateway's APIs, and
+// as a number of the dialect. Some of its libraries read a response without errcode as a success, even if its status
+// is 4xx.
 type fault struct {
 	status  int
 	code    string
@@ -17,7 +17,7 @@ type fault struct {
 	errmsg  string
 }
 
-// The codes of the words.
+// Error codes.
 const (
 	invalidParameter = "invalid_parameter"
 	invalidGrant     = "invalid_grant"
@@ -72,7 +72,7 @@ var (
 // refusal is a failure of one request.
 type refusal struct {
 	*fault
-	field string // instead of that of the fault, "" for that
+	field string // overrides the fault's field unless ""
 	retry int    // seconds, 0 for none
 	cause error  // for the operator; never leaves the gateway
 }
@@ -90,14 +90,14 @@ type faultBody struct {
 	Errmsg  string     `json:"errmsg"`
 }
 
-// faultWords is the error object of the specification. Field is null where the failure is about no parameter.
+// faultWords is the error object of the specification. Field is null if the failure is not about a parameter.
 type faultWords struct {
 	Code    string  `json:"code"`
 	Message string  `json:"message"`
 	Field   *string `json:"field"`
 }
 
-// write answers with the refusal.
+// write sends the refusal.
 func (r *refusal) write(w http.ResponseWriter) {
 	f := *r.fault
 	if r.field != "" {

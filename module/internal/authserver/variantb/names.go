@@ -10,11 +10,11 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// Names are what users are called at clients of Variant B: an openid for each client, a unionid for each owner of
-// clients. Both are made once and kept. It is safe for concurrent use.
+// Names makes the identifiers of users at clients of Variant B: an openid for each client, a unionid for each
+// owner of clients. Both are made once and kept. It is safe for concurrent use.
 type Names struct {
 	Store store.Backend
-	// Keys are what names are made with; its errors are technical.
+	// Keys returns the keys from which names are derived; its errors are technical.
 	Keys func(context.Context) (*secret.Keys, error)
 }
 
@@ -24,21 +24,22 @@ const (
 	useUnionID = "unionid"
 )
 
-// nameLength is that of every name, of which the first letter is always the same: libraries know a name by both.
+// nameLength is the length of every name. The first letter is always the same: libraries recognize a name by
+// both.
 const (
 	nameLength = 28
 	nameFirst  = "o"
 )
 
-// OpenID is what a user is called at a client. Errors are technical.
+// OpenID returns the identifier of a user at a client. Errors are technical.
 func (n *Names) OpenID(ctx context.Context, client, subject string) (string, error) {
 	return n.name(ctx, useOpenID, client, subject)
 }
 
-// UnionID is what a user is called at all clients of one owner, or at the client alone
-// when it has none. Errors are technical.
+// UnionID returns the identifier of a user at all clients of one owner, or at the client alone
+// if it has no owner. Errors are technical.
 func (n *Names) UnionID(ctx context.Context, c *oauth.Client, subject string) (string, error) {
-	// An id has no NUL: no owner is taken for a client.
+	// IDs contain no NUL, so an owner cannot be mistaken for a client.
 	of := "\x00" + c.ID
 	if c.Owner != "" {
 		of = c.Owner

@@ -8,9 +8,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 )
 
-// readParams reads the parameters of a request, wherever they are: libraries send them in the
-// query, in a form, or some in each. The used ones may have one value only, because parsers
-// disagree about which of several counts. Others are ignored.
+// readParams reads the parameters of a request from the query and the form, because libraries
+// use one, the other, or both. The used parameters must not have several values, because parsers
+// disagree about which one counts. Other parameters are ignored.
 func readParams(r *http.Request, used ...string) (httpx.Form, error) {
 	if r.Method != http.MethodGet && r.Method != http.MethodPost {
 		return httpx.Form{}, refuse(badMethod)
@@ -41,7 +41,7 @@ func formRefusal(err error) error {
 	return refuse(malformed)
 }
 
-// requireParams refuses a form without one of the parameters that these faults are about.
+// requireParams refuses a form that lacks one of the parameters that these faults are about.
 func requireParams(form httpx.Form, absent ...*fault) error {
 	for _, f := range absent {
 		if form.Get(f.field) == "" {
@@ -51,8 +51,8 @@ func requireParams(form httpx.Form, absent ...*fault) error {
 	return nil
 }
 
-// accessToken finds the access token: the parameter, or the header of RFC 6750 section
-// 2.1, which some libraries send instead.
+// accessToken returns the access token from the parameter, or from the header field of RFC 6750
+// section 2.1, which some libraries send instead.
 func accessToken(r *http.Request, form httpx.Form) (string, error) {
 	raw := form.Get("access_token")
 	for _, value := range r.Header.Values("Authorization") {

@@ -13,8 +13,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// tokenAnswer is what both token endpoints give. scope and unionid are there because
-// libraries do not work without them.
+// tokenAnswer is the response of both token endpoints. Libraries do not work without scope and
+// unionid.
 type tokenAnswer struct {
 	AccessToken  string `json:"access_token"`
 	ExpiresIn    int64  `json:"expires_in"` // seconds
@@ -27,12 +27,12 @@ type tokenAnswer struct {
 // metric is the label of a grant type of this dialect.
 func metric(g oauth.GrantType) string { return "variantb_" + string(g) }
 
-// AccessToken is /sns/oauth2/access_token: a code for tokens.
+// AccessToken is /sns/oauth2/access_token, which exchanges a code for tokens.
 func (e *Endpoints) AccessToken(w http.ResponseWriter, r *http.Request) {
 	e.serve(w, r, oauth.AuthorizationCode, e.redeemCode)
 }
 
-// RefreshToken is /sns/oauth2/refresh_token. The refresh token stays the same, and so do the access tokens there are.
+// RefreshToken is /sns/oauth2/refresh_token. The refresh token stays the same, and existing access tokens stay valid.
 func (e *Endpoints) RefreshToken(w http.ResponseWriter, r *http.Request) {
 	e.serve(w, r, oauth.RefreshToken, e.refreshTokens)
 }
@@ -112,8 +112,8 @@ func (e *Endpoints) grantRequest(r *http.Request, c *oauth.Client, form httpx.Fo
 	return grant.Request{Client: c, Form: form, Address: e.ClientIP(r)}
 }
 
-// issueTokens names the user, signs, and only then uses up what was presented: no fault before that costs the user a
-// new sign-in. A library that repeats an exchange which failed finds its code as it was.
+// issueTokens names the user, signs, and only then uses up what was presented, so that no fault before that costs
+// the user a new sign-in. A library that repeats a failed exchange finds its code unchanged.
 func (e *Endpoints) issueTokens(r *http.Request, c *oauth.Client, p grant.Pending, g oauth.GrantType) (tokenAnswer, error) {
 	ctx := r.Context()
 	openid, err := e.Names.OpenID(ctx, c.ID, p.Subject)
@@ -151,8 +151,8 @@ var codeFailures = map[grant.Why]*fault{
 
 var refreshFailures = map[grant.Why]*fault{grant.Expired: expiredRefreshToken}
 
-// withNumber gives the reason of a refusal its number. A code of another client is as unknown as
-// one that nobody made.
+// withNumber assigns the dialect's number to the reason of a refusal. A code of another client
+// is reported like one that never existed.
 func withNumber(err error, numbers map[grant.Why]*fault, otherwise *fault) error {
 	refused, words := (*grant.Refusal)(nil), (*oauth.Error)(nil)
 	switch {

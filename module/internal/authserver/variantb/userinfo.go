@@ -11,8 +11,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// Auth is /sns/auth: whether an access token is alive, its user somebody who may sign in,
-// and the user's name this one. It is the one success that has an errcode.
+// Auth is /sns/auth. It reports whether an access token is valid, its user may sign in, and the
+// openid is that user's. Its success is the only one with an errcode.
 func (e *Endpoints) Auth(w http.ResponseWriter, r *http.Request) {
 	if _, err := e.verifyAccessToken(r); err != nil {
 		e.writeError(w, err)
@@ -24,7 +24,7 @@ func (e *Endpoints) Auth(w http.ResponseWriter, r *http.Request) {
 	}{0, "ok"})
 }
 
-// Userinfo is /sns/userinfo: who the user of an access token is.
+// Userinfo is /sns/userinfo, which describes the user of an access token.
 func (e *Endpoints) Userinfo(w http.ResponseWriter, r *http.Request) {
 	client, answer, err := e.userinfo(r)
 	if err != nil {
@@ -49,15 +49,15 @@ func (e *Endpoints) userinfo(r *http.Request) (*oauth.Client, profile, error) {
 	return of.client, newProfile(of.Pairwise, unionid, of.user), nil
 }
 
-// living is what an access token says, and whose and about whom it is.
+// living is the content of a valid access token, with its client and user.
 type living struct {
 	*token.Access
 	client *oauth.Client
 	user   directory.User
 }
 
-// verifyAccessToken judges the access token of a request. One of OAuth, which has no pairwise name, is
-// none of this dialect.
+// verifyAccessToken verifies the access token of a request. Tokens of OAuth clients, which have no
+// pairwise name, are not valid in this dialect.
 func (e *Endpoints) verifyAccessToken(r *http.Request) (of living, err error) {
 	form, err := readParams(r, "access_token", "openid")
 	if err != nil {
@@ -95,14 +95,14 @@ func (e *Endpoints) verifyAccessToken(r *http.Request) (of living, err error) {
 	switch {
 	case err != nil:
 		return of, oauth.Unavailable(err)
-	case !known || of.user.Locked: // what is told about one who is locked is as good as letting them in
+	case !known || of.user.Locked: // describing a locked user would be as good as signing them in
 		return of, refuse(badAccessToken)
 	}
 	return of, nil
 }
 
-// profile is the answer of /sns/userinfo. Every member is always there: libraries in typed
-// languages refuse the whole when one is missing or null.
+// profile is the response of /sns/userinfo. Every member is always present: libraries in typed
+// languages refuse the response if one is missing or null.
 type profile struct {
 	OpenID     string   `json:"openid"`
 	Nickname   string   `json:"nickname"`
@@ -124,7 +124,7 @@ func newProfile(openid, unionid string, u directory.User) profile {
 	}
 	gender, _ := u.Claims["gender"].(string)
 	p.Sex = sexes[strings.ToLower(gender)]
-	// Of an address no more than these: the street is nobody's business here.
+	// Only these parts of an address are passed on, and never the street.
 	if address, ok := u.Claims["address"].(map[string]any); ok {
 		p.Province, _ = address["region"].(string)
 		p.City, _ = address["locality"].(string)
@@ -133,7 +133,7 @@ func newProfile(openid, unionid string, u directory.User) profile {
 	return p
 }
 
-// sexes are the numbers for the values of gender (OpenID Connect Core section 5.1).
+// sexes maps the values of gender (OpenID Connect Core section 5.1) to numbers.
 var sexes = map[string]int{"male": 1, "female": 2}
 
 // textLibraries are the User-Agent prefixes of sign-in libraries that expect a bare text/plain, read it as ISO 8859-1
@@ -142,7 +142,8 @@ var sexes = map[string]int{"male": 1, "female": 2}
 // the client would then read broken names.
 var textLibraries = []string{"social-auth-"}
 
-// contentType is the configured content type of userinfo or, for auto, the one that the library needs.
+// contentType returns the configured content type of userinfo or, for auto, the one that the library
+// needs.
 func contentType(configured, userAgent string) string {
 	switch configured {
 	case "json":

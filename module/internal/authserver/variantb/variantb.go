@@ -14,10 +14,10 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// Endpoints are the addresses that a site calls. Their handlers expect a limited body. They are safe for concurrent use
-// and hold no goroutine. All fields are needed.
+// Endpoints are the endpoints that a site calls. Their handlers expect a limited body. They are safe for concurrent use
+// and run no goroutines. All fields are required.
 type Endpoints struct {
-	// Issuer is the iss of our tokens: those of another are nothing here.
+	// Issuer is the iss of the gateway's tokens. Tokens of other issuers are not valid.
 	Issuer     string
 	ClientAuth *clientauth.Authenticator
 	Grants     *grant.VariantB
@@ -25,18 +25,17 @@ type Endpoints struct {
 	Directory  directory.Directory
 	// Issue signs an access token. Errors are technical.
 	Issue func(ctx context.Context, a token.Access) (string, error)
-	// Verify decides whether a string is an access token that is alive. Refusals match [token.ErrInvalid]; other errors
-	// are technical.
+	// Verify verifies an access token. Refusals match [token.ErrInvalid]; other errors are technical.
 	Verify func(ctx context.Context, raw string) (*token.Access, error)
 	// Count counts requests with codes and refresh tokens; outcome is "issued" or the error code.
 	Count func(grant, outcome string)
 	Audit audit.Sink
 	Log   *slog.Logger
-	// Audience is what the access tokens of a client are for.
+	// Audience returns the audience of a client's access tokens.
 	Audience func(*oauth.Client) []string
-	// Access is the life of an access token.
+	// Access is the lifetime of an access token.
 	Access time.Duration
-	// ClientIP is the address of the sender, without port.
+	// ClientIP returns the address of the sender, without port.
 	ClientIP func(*http.Request) string
 	Now      func() time.Time
 }
