@@ -9,29 +9,29 @@ import (
 	"strings"
 )
 
-// Bounds of what is shown of one body. Schemas come from files and may refer to themselves.
+// Bounds of the display of one body. Schemas come from files and may be recursive.
 const (
 	maxFields     = 100
 	maxFieldDepth = 4
 	maxExample    = 4 << 10
-	maxMerges     = 1000 // schemas that are read for it
+	maxMerges     = 1000 // schemas that are read for one body
 )
 
 // apiBody is a body as a table of its fields, with an example.
 type apiBody struct {
 	Fields  []apiField
 	Example string
-	Schemas []string // that it refers to
+	Schemas []string // that the body refers to
 }
 
-// apiField is a row of the table. Name is a member's on the outermost level, and a JSON
-// Pointer below, as in the errors of the API.
+// apiField is a row of the table. Name is the name of an outermost member, and a JSON Pointer
+// below, as in the errors of the API.
 type apiField struct {
 	Name, Type, Description string
 	Required, ReadOnly      bool
 }
 
-// apiSchemaText is what is read of a schema.
+// apiSchemaText is the part of a schema that is read.
 type apiSchemaText struct {
 	Ref                  string `json:"$ref"`
 	Type                 any
@@ -49,7 +49,7 @@ type apiSchemaText struct {
 	ReadOnly             bool
 }
 
-// merged is what several schemas say together of one value.
+// merged is what several schemas together say about one value.
 type merged struct {
 	apiSchemaText
 	properties map[string][]json.RawMessage
@@ -58,7 +58,8 @@ type merged struct {
 
 const schemaPrefix = "#/components/schemas/"
 
-// describeBody makes the table and the example of a schema. Members that are read only are left out of what is sent.
+// describeBody makes the table and the example of a schema. Members that are read-only are omitted from what is
+// sent.
 func (d *apiDocument) describeBody(raw json.RawMessage, sent bool) apiBody {
 	b := apiBody{Schemas: referredSchemas(raw)}
 	d.merges = 0
@@ -75,7 +76,7 @@ func (d *apiDocument) describeBody(raw json.RawMessage, sent bool) apiBody {
 	return b
 }
 
-// mergeSchemas reads schemas that all hold for a value, with those that they refer to, and the first of alternatives.
+// mergeSchemas reads schemas that all apply to a value, with those that they refer to, and the first of alternatives.
 func (d *apiDocument) mergeSchemas(all []json.RawMessage) merged {
 	m := merged{properties: make(map[string][]json.RawMessage)}
 	seen := make(map[string]bool)
@@ -102,7 +103,7 @@ func (d *apiDocument) mergeSchemas(all []json.RawMessage) merged {
 	return m
 }
 
-// addSchema adds what one more schema says. What was said first stays.
+// addSchema adds what another schema says. Earlier schemas take precedence.
 func (m *merged) addSchema(s apiSchemaText) {
 	for name, p := range s.Properties {
 		m.properties[name] = append(m.properties[name], p)
@@ -135,7 +136,7 @@ func (m *merged) addSchema(s apiSchemaText) {
 	}
 }
 
-// typeName is the type, of several the first that is not null; "" where nothing is said.
+// typeName returns the type, the first of several that is not null, or "".
 func (m *merged) typeName() string {
 	types, ok := m.Type.([]any)
 	if !ok {
@@ -155,8 +156,8 @@ func (m *merged) typeName() string {
 	return ""
 }
 
-// constraints are the type, the bounds and the default, in signs that need no translation: `integer 1..100 = 20`,
-// `a | b`.
+// constraints returns the type, the bounds and the default in symbols that need no translation: `integer 1..100 =
+// 20`, `a | b`.
 func (m *merged) constraints() string {
 	var words []string
 	switch {
@@ -185,7 +186,7 @@ func (m *merged) constraints() string {
 
 var pointerToken = strings.NewReplacer("~", "~0", "/", "~1")
 
-// addRows adds the fields of a value, which stands at a pointer.
+// addRows adds the fields of the value at a pointer.
 func (d *apiDocument) addRows(b *apiBody, at string, all []json.RawMessage, depth int, sent bool) {
 	if depth > maxFieldDepth {
 		return
@@ -211,8 +212,8 @@ func (d *apiDocument) addRows(b *apiBody, at string, all []json.RawMessage, dept
 	}
 }
 
-// exampleValue is a value that the schemas permit as far as they can be read, in JSON; false
-// where there is none that ends.
+// exampleValue returns a JSON value that the schemas permit, as far as they can be read; false
+// if there is no finite one.
 func (d *apiDocument) exampleValue(all []json.RawMessage, depth int, sent bool) ([]byte, bool) {
 	m := d.mergeSchemas(all)
 	for _, v := range append(slices.Clone(m.Examples), m.Example, m.Default, m.Const) {
@@ -275,13 +276,13 @@ func (d *apiDocument) exampleObject(m merged, depth int, sent bool) ([]byte, boo
 	return append(b, '}'), true
 }
 
-// formats has an example of each format that is known.
+// formats has an example of each known format.
 var formats = map[string]string{
 	"date": "2026-11-21", "date-time": "2026-11-21T18:00:00Z", "email": "ann@example.com", "uri": "https://example.com/file",
 	"uri-reference": "/articles/7", "uuid": "0197c8a5-5c1e-7d1a-9b1f-2f6d3c8e4a10",
 }
 
-// exampleText is an example of a text, of a length that is permitted.
+// exampleText returns an example of a text with a permitted length.
 func (m *merged) exampleText() string {
 	if example := formats[m.Format]; example != "" {
 		return example

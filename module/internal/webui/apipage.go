@@ -26,7 +26,7 @@ var (
 	}()
 )
 
-// apiTexts are the words of the page; what the document says stays as it is.
+// apiTexts are the texts of the page; the document's own texts are not translated.
 type apiTexts struct {
 	Lang, Version, Source, Deprecated, Token, Any, Public, Parameters, Name, Required, Meaning, Body, Answers, Status, Schemas, Places, Example, ReadOnly string
 }
@@ -41,14 +41,14 @@ var apiLanguages = []apiTexts{
 	},
 }
 
-// APIPage shows a description of an API in one language.
+// APIPage is a description of an API in one language.
 type APIPage struct {
 	Header http.Header
 	Body   []byte
 }
 
-// APIPages are the pages that show a description of an API (OpenAPI 3.1), of which source
-// is the address, in the order of APILanguage. They run no script and load nothing.
+// APIPages returns the pages that show a description of an API (OpenAPI 3.1), in the order of
+// APILanguage. source is the URL of the document. The pages run no script and load nothing.
 func APIPages(document []byte, source string) ([]APIPage, error) {
 	v, err := readAPI(document)
 	if err != nil {
@@ -73,7 +73,7 @@ func APIPages(document []byte, source string) ([]APIPage, error) {
 	return pages, nil
 }
 
-// APILanguage is the page that a reader should have.
+// APILanguage returns the index of the page for a reader.
 func APILanguage(r *http.Request) int {
 	_, at := language.MatchStrings(apiMatcher, r.Header.Get("Accept-Language"))
 	return at

@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// apiPart is a piece of a schema's text, and the schema that it names, if any.
+// apiPart is a part of a schema's text, and the schema that it names, if any.
 type apiPart struct{ Text, Schema string }
 
 var apiReference = regexp.MustCompile(`"#/components/schemas/([A-Za-z0-9._-]+)"`)
 
-// linkSchemas is a schema's text, in pieces where it refers to others.
+// linkSchemas returns a schema's text, split where it refers to other schemas.
 func linkSchemas(raw json.RawMessage) (parts []apiPart) {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {
@@ -26,7 +26,7 @@ func linkSchemas(raw json.RawMessage) (parts []apiPart) {
 	return append(parts, apiPart{Text: text[end:]})
 }
 
-// referredSchemas are the schemas that one refers to, each once.
+// referredSchemas returns the schemas that a schema refers to, each once.
 func referredSchemas(raw json.RawMessage) (names []string) {
 	for _, m := range apiReference.FindAllStringSubmatch(string(raw), -1) {
 		if !slices.Contains(names, m[1]) {

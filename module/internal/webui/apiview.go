@@ -52,10 +52,10 @@ type apiResponse struct {
 	Body                apiBody
 }
 
-// Shown reports whether the body is shown as a table: those of failures are all alike.
+// Shown reports whether the body is shown as a table: those of errors are all alike.
 func (r apiResponse) Shown() bool { return strings.HasPrefix(r.Status, "2") && len(r.Body.Fields) > 0 }
 
-// apiDocument is what is shown of a description.
+// apiDocument is the part of a description that is shown.
 type apiDocument struct {
 	Info    struct{ Title, Version, Description string }
 	Servers []struct{ URL string }
@@ -67,7 +67,7 @@ type apiDocument struct {
 		Schemas   map[string]json.RawMessage
 	}
 
-	merges int // schemas that were read for the present body
+	merges int // schemas that were read for the current body
 }
 
 // apiAnswer is a response, or a reference to one.
@@ -80,7 +80,7 @@ type apiAnswer struct {
 
 type apiContent struct{ Schema json.RawMessage }
 
-// apiMethods in the order in which they are shown.
+// apiMethods are the methods in the order in which they are shown.
 var apiMethods = []string{"get", "post", "put", "patch", "delete"}
 
 func readAPI(document []byte) (*apiView, error) {

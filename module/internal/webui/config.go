@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// Config is how the pages look. [New] checks it.
+// Config configures the pages. [New] checks it.
 type Config struct {
 	// Name is what the pages call this server. Default "Gatehouse".
 	Name string
-	// Languages the pages come in, as BCP 47 tags; the first is the fallback.
+	// Languages are the languages of the pages, as BCP 47 tags; the first is the fallback.
 	// Default en, zh. Any other needs its <tag>.json in Templates.
 	Languages []string
 	// Templates is a directory whose files replace the built-in ones of the same
@@ -52,33 +52,34 @@ type Config struct {
 	Templates string
 	// Logo is an https URL or an absolute path on the issuer's host; "" for the built-in mark. Shown 40 pixels high.
 	Logo string
-	// Wordmark says that the logo shows Name, which is then not written beside it.
+	// Wordmark says that the logo contains Name, which is then not repeated beside it.
 	Wordmark bool
 	// Color is the accent as #rrggbb, default #1d5bd6. It is darkened for the light theme as far as WCAG 2.2 AA asks.
 	Color string
 	// ColorDark is the accent of the dark theme, default Color. It is lightened as far as WCAG 2.2 AA asks.
 	ColorDark string
-	// Links are the links to pages of the operator's own.
+	// Links are links to the operator's own pages.
 	Links Links
-	// LanguagePath is the path on the issuer's host that takes the reader's choice of a language: fields lang (one of
-	// Languages) and, on the sign-in and consent page, request. Default "/language".
+	// LanguagePath is the path on the issuer's host to which the reader's choice of a language is posted: fields lang
+	// (one of Languages) and, on the sign-in and consent page, request. Default "/language".
 	LanguagePath string
-	// HTTPS says that the issuer is https: adds Strict-Transport-Security.
+	// HTTPS says that the issuer uses https, and adds Strict-Transport-Security.
 	HTTPS bool
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
-	// Log receives a page that could not be rendered. Default: nowhere.
+	// Log receives errors of pages that could not be rendered. Default: none.
 	Log *slog.Logger
 }
 
-// The default accents. That of the dark theme is brighter than what Color would become.
+// The default accents. The one of the dark theme is brighter than what Color would be turned
+// into.
 const (
 	defaultColor     = "#1d5bd6"
 	defaultColorDark = "#7aa7ff"
 )
 
-// logoHost is what may become a source expression of the CSP: a host with ";" or
-// "," in it, which net/url accepts, would add directives of its own.
+// logoHost matches hosts that may become a source expression of the CSP: a host with ";" or ","
+// in it, which net/url accepts, would add directives.
 var logoHost = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]{1,5})?$`)
 
 func (c *Config) setDefaults() error {
@@ -122,7 +123,7 @@ func (c *Config) setDefaults() error {
 	return err
 }
 
-// logoOrigin is what img-src needs besides 'self', with a space in front.
+// logoOrigin returns what img-src needs in addition to 'self', with a leading space.
 func logoOrigin(logo string) (string, error) {
 	if logo == "" || samePath(logo) {
 		return "", nil
@@ -134,8 +135,8 @@ func logoOrigin(logo string) (string, error) {
 	return " https://" + u.Host, nil
 }
 
-// samePath says whether a browser resolves s on the host of the page. Two leading slashes name another host, a
-// backslash counts as a slash there, and control characters are dropped before either is looked at.
+// samePath reports whether a browser resolves s on the host of the page. Two leading slashes name another
+// host, browsers treat a backslash as a slash, and they drop control characters first.
 func samePath(s string) bool {
 	if !strings.HasPrefix(s, "/") || strings.HasPrefix(s, "//") {
 		return false

@@ -19,7 +19,7 @@ func parseColor(s string) (color, error) {
 	return color{uint8(n >> 16), uint8(n >> 8), uint8(n)}, nil
 }
 
-// luminance is the relative luminance of WCAG 2.2.
+// luminance returns the relative luminance of WCAG 2.2.
 func (c color) luminance() float64 {
 	linear := func(v uint8) float64 {
 		if s := float64(v) / 255; s > 0.04045 {
@@ -30,7 +30,7 @@ func (c color) luminance() float64 {
 	return 0.2126*linear(c.r) + 0.7152*linear(c.g) + 0.0722*linear(c.b)
 }
 
-// contrastRatio is the contrast ratio of WCAG 2.2, from 1 to 21.
+// contrastRatio returns the contrast ratio of WCAG 2.2, from 1 to 21.
 func contrastRatio(a, b color) float64 {
 	la, lb := a.luminance(), b.luminance()
 	return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)
@@ -41,15 +41,16 @@ func (c color) mixWith(to color, share float64) color {
 	return color{part(c.r, to.r), part(c.g, to.g), part(c.b, to.b)}
 }
 
-// The least favourable surface of each theme an accent is put on; the test of the style sheet holds them to it.
+// The least favourable surface of each theme on which an accent appears; the test of the style sheet verifies
+// that.
 var (
 	lightSurface = color{0xf6, 0xf7, 0xf9}
 	darkSurface  = color{0x17, 0x1c, 0x24}
 )
 
-// fitAccents darkens one colour and lightens the other until each can be read as text in
-// its theme; they then also bear text in the colour of the surface. WCAG 1.4.3 asks for
-// 4.5 to 1; on dark ground a colour that just reaches it looks dull.
+// fitAccents darkens one colour and lightens the other until each is readable as text in its
+// theme; they can then also carry text in the colour of the surface. WCAG 1.4.3 requires 4.5 to
+// 1; on dark ground a colour that barely reaches that looks dull.
 func fitAccents(light, dark color) (forLight, forDark color) {
 	return fitContrast(light, color{}, lightSurface, 4.5), fitContrast(dark, color{255, 255, 255}, darkSurface, 6)
 }

@@ -1,4 +1,5 @@
 // Package webui renders the pages that people see: their HTML, style, texts and headers. It
-// shows what others have decided: it knows no session, client or request, and imports no
-// other package of ours. The pages work without JavaScript and load nothing from elsewhere.
+// displays what other packages have decided: it knows no session, client or request, and imports
+// no other package of Gatehouse. The pages work without JavaScript and load nothing from
+// elsewhere.
 package webui

@@ -17,14 +17,14 @@ type data struct {
 	Links            Links
 	LanguagePath     string
 	OtherLanguages   []languageLink
-	// Resume is the request in progress, for a switch of the language.
+	// Resume is the request in progress, which a switch of the language must preserve.
 	Resume string
 	Style  template.HTML
 	Icon   template.URL
 	View   any
-	// Small leaves the header of the layout out: the page stands in a small frame.
+	// Small omits the header of the layout, for a page in a small frame.
 	Small bool
-	// Before and After are what the address of an answer is made of, and Onward is one.
+	// Before and After are the parts of the address of an answer, and Onward is a complete one.
 	Before, After string
 	Onward        template.URL
 
@@ -33,13 +33,13 @@ type data struct {
 	fill  map[string]string
 }
 
-// T is the text of key.
+// T returns the text of key.
 func (d data) T(key string) (string, error) {
 	return d.expandText(key, func(s string) string { return s }, func(s string) string { return s })
 }
 
-// Mark is the text of key with what was filled in emphasised. Each name stands in
-// a bdi element: one with right-to-left marks must not turn the sentence around.
+// Mark returns the text of key with the inserted values emphasized. Each name is put into a bdi
+// element: a name with right-to-left marks must not reorder the sentence.
 func (d data) Mark(key string) (template.HTML, error) {
 	s, err := d.expandText(key, html.EscapeString, func(s string) string {
 		return "<strong><bdi>" + html.EscapeString(s) + "</bdi></strong>"
@@ -63,20 +63,20 @@ func (d data) expandText(key string, plain, filled func(string) string) (string,
 	return b.String(), nil
 }
 
-// withBlank is d with one more blank that can be filled in.
+// withBlank returns d with another placeholder and its value.
 func (d data) withBlank(name, value string) data {
 	d.fill = maps.Clone(d.fill)
 	d.fill[name] = value
 	return d
 }
 
-// On is the text of key with {date} filled in: the day in UTC, since the server does not know the zone of its reader;
-// times.js does. The text "time.date" is its layout, in the manner of package time.
+// On returns the text of key with {date} replaced by the day in UTC, since the server does not know the reader's time
+// zone; times.js does. The text "time.date" is its layout, in the format of package time.
 func (d data) On(key string, at time.Time) (template.HTML, error) {
 	return d.withTime(key, "date", at, " data-day", d.texts["time.date"])
 }
 
-// When is the text of key with {when} filled in: day and time of the day in UTC, with the layout "time.when".
+// When returns the text of key with {when} replaced by day and time in UTC, with the layout "time.when".
 func (d data) When(key string, at time.Time) (template.HTML, error) {
 	return d.withTime(key, "when", at, "", d.texts["time.when"])
 }
@@ -89,7 +89,7 @@ func (d data) withTime(key, blank string, at time.Time, attribute, layout string
 	return template.HTML(s), err //nolint:gosec // every part was escaped
 }
 
-// Ago is the text of key with {ago} filled in: how long something was, roughly.
+// Ago returns the text of key with {ago} replaced by a rough duration.
 func (d data) Ago(key string, idle time.Duration) (string, error) {
 	unit, n := "time.days", int(idle.Hours()/24)
 	switch {
@@ -107,15 +107,15 @@ func (d data) Ago(key string, idle time.Duration) (string, error) {
 	return d.withBlank("ago", ago).T(key)
 }
 
-// At says when something was: how long ago, and the time of the day in UTC.
+// At says how long ago something was, and the time in UTC.
 func (d data) At(at time.Time) (string, error) {
 	return d.withBlank("time", at.UTC().Format(d.texts["time.clock"])).Ago("time.at", d.now().Sub(at))
 }
 
-// Browser says in words what a session's browser is.
+// Browser describes a session's browser.
 func (d data) Browser(s SessionView) (string, error) { return d.BrowserOn(s.Browser, s.System) }
 
-// BrowserOn says in words what a browser on a system is; either may be "".
+// BrowserOn describes a browser on a system; either may be "".
 func (d data) BrowserOn(browser, system string) (string, error) {
 	switch {
 	case browser != "" && system != "":

@@ -15,10 +15,10 @@ import (
 //go:embed templates translations scripts
 var embedded embed.FS
 
-// pageNames are the pages, each with a file of its own.
+// pageNames are the pages, each with its own file.
 var pageNames = []string{"login", "consent", "logout", "account", "qr", "confirm", "entercode", "home", "error"}
 
-// files is the operator's directory in front of what is built in.
+// files is the operator's directory, which overrides the built-in files.
 type files struct {
 	builtin  fs.FS
 	override fs.FS // nil for none
@@ -45,7 +45,7 @@ func openFiles(dir string) (files, error) {
 	return f, nil
 }
 
-// flat is the embedded files without their folders.
+// flat gives access to the embedded files without their folders.
 type flat struct{}
 
 func (flat) Open(name string) (fs.File, error) {
@@ -63,7 +63,7 @@ func (f files) isOverridden(name string) bool {
 	return err == nil
 }
 
-// displayPath is what an error calls the file.
+// displayPath is the name of the file in errors.
 func (f files) displayPath(name string) string {
 	if f.isOverridden(name) {
 		return filepath.Join(f.dir, name)
@@ -71,7 +71,7 @@ func (f files) displayPath(name string) string {
 	return name
 }
 
-// errorSource says in an error where files may have come from.
+// errorSource says, for an error, where the files come from.
 func (f files) errorSource() string {
 	if f.override == nil {
 		return ""
@@ -92,7 +92,7 @@ func (f files) readText(name string) (string, error) {
 }
 
 // builtinTemplates are the built-in pages. They depend on no configuration, so all instances share them: parsing,
-// escaping and trying them out takes far longer than anything else a load of a configuration does for the pages.
+// escaping and testing them takes far longer than anything else that loading a configuration does for the pages.
 var builtinTemplates = sync.OnceValues(func() (map[string]*template.Template, error) {
 	builtin := files{builtin: flat{}}
 	p := &Pages{}
@@ -112,7 +112,7 @@ var builtinTemplates = sync.OnceValues(func() (map[string]*template.Template, er
 	return p.sets, p.tryPages(builtin)
 })
 
-// loadTemplates makes the pages, each of which can be rendered in every state and language.
+// loadTemplates loads the pages and renders each in every state and language.
 func (p *Pages) loadTemplates(files files) (err error) {
 	if files.override == nil {
 		p.sets, err = builtinTemplates()

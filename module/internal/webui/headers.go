@@ -2,14 +2,14 @@ package webui
 
 import "net/http"
 
-// securityHeaders are what every page carries.
+// securityHeaders returns the header fields of every page.
 //
-// The policy has no form-action on purpose: Chrome applies it to the redirects that answer a form too, so it would
-// block the way back to every client whose address is not listed. It adds nothing against injected forms here, since
+// The policy has no form-action on purpose: Chrome also applies it to the redirects that answer a form, so it would
+// block the way back to every client whose address is not listed. It would not help against injected forms, since
 // base-uri and the escaping of the templates leave no way to inject one.
 //
-// The referrer stays within this origin. With no-referrer browsers would send "Origin: null" with our own forms, and
-// cross-site posts could not be told apart.
+// The referrer stays within this origin. With no-referrer, browsers would send "Origin: null" with the gateway's own
+// forms, and cross-site posts could not be recognized.
 func securityHeaders(styleHash, logoOrigin string, https bool) http.Header {
 	h := http.Header{}
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src '"+styleHash+"'; img-src 'self' data:"+logoOrigin+

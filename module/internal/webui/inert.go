@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// maxInert is how much of what a stranger sent a page repeats, in bytes.
+// maxInert is how many bytes of a request a page repeats.
 const maxInert = 200
 
-// inertAddress is what was sent as an address, for a developer to compare: cut, and with every
-// byte that an address does not have as %XX. Somebody else's words on our page would be
-// believed; without spaces and letters of other scripts there are hardly any. A query, a
-// fragment and a user with a password are left out, since they may hold secrets.
+// inertAddress returns what was sent as a URL, for a developer to compare: truncated, and with
+// every byte that cannot occur in a URL as %XX. Readers would believe somebody else's words on
+// the gateway's page; without spaces and letters of other scripts there are hardly any. Query,
+// fragment and credentials are omitted, since they may contain secrets.
 func inertAddress(sent string) string {
 	tail := ""
 	if i := strings.IndexAny(sent, "?#"); i >= 0 && i+1 < len(sent) {

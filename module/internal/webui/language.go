@@ -8,7 +8,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Limits on what a stranger makes us parse; what is longer is cut, since these are wishes and no reason to fail.
+// Limits on what a request can make the gateway parse. Longer values are truncated rather than refused, since
+// they are only preferences.
 const (
 	maxLocales    = 200 // bytes of ui_locales
 	maxLocaleTags = 10  // tags in it
@@ -16,12 +17,12 @@ const (
 	maxAcceptLang = 400 // bytes of Accept-Language
 )
 
-// LanguageCookie is the name of the cookie that holds the language a reader has chosen.
+// LanguageCookie is the name of the cookie with the language that a reader has chosen.
 const LanguageCookie = "gatehouse-lang"
 
 // Language chooses the language of a page: by the cookie [LanguageCookie], which is the reader's own choice, then
-// ui_locales (OIDC Core section 3.1.2.1, space-separated), what the application thinks of the reader, then
-// Accept-Language, else the first one configured. It returns one of Config.Languages.
+// ui_locales (OIDC Core section 3.1.2.1, space-separated), which the application suggests, then Accept-Language,
+// and finally the first configured one. It returns one of Config.Languages.
 func (p *Pages) Language(r *http.Request, uiLocales string) string {
 	if c, err := r.Cookie(LanguageCookie); err == nil && len(c.Value) <= maxLangCookie {
 		if lang, ok := p.matchLanguage(parseTags([]string{c.Value})); ok {
@@ -40,7 +41,7 @@ func (p *Pages) Language(r *http.Request, uiLocales string) string {
 	return p.config.Languages[0]
 }
 
-// Languages are the tags the pages come in, for the metadata.
+// Languages returns the tags of the languages of the pages, for the metadata.
 func (p *Pages) Languages() []string { return slices.Clone(p.config.Languages) }
 
 func (p *Pages) matchLanguage(tags []language.Tag) (string, bool) {
@@ -61,7 +62,7 @@ func parseTags(wishes []string) []language.Tag {
 	return tags
 }
 
-// cutToWords shortens s to whole words: a tag cut in two is another tag.
+// cutToWords truncates s at a word boundary: a truncated tag is another tag.
 func cutToWords(s string, limit int) string {
 	if len(s) <= limit {
 		return s

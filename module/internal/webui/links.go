@@ -5,14 +5,14 @@ import (
 	"net/url"
 )
 
-// Links are addresses that the pages link to. Each is an https URL or an absolute path on
-// the issuer's host; "" leaves the link out.
+// Links are the addresses that the pages link to. Each is an https URL or an absolute path on
+// the issuer's host; "" omits the link.
 type Links struct {
 	Help, Privacy, Terms string // at the foot of every page
 	Forgot               string // below the password field
 }
 
-// CheckLink reports why an address must not stand in a link of the pages; "" may.
+// CheckLink returns an error if the pages must not link to an address; "" is permitted.
 func CheckLink(address string) error {
 	if address == "" || samePath(address) {
 		return nil
@@ -38,7 +38,8 @@ func (l Links) checkLinks() error {
 // languageLink is a language that a reader can switch to.
 type languageLink struct{ Tag, HTML, Name string }
 
-// otherLanguages are those that a page in lang offers instead, in their own words.
+// otherLanguages returns the languages that a page in lang offers instead, named in their own
+// language.
 func (p *Pages) otherLanguages(lang string) (others []languageLink) {
 	for _, tag := range p.config.Languages {
 		if t := p.texts[tag]; tag != lang {

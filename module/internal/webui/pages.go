@@ -22,8 +22,8 @@ type Pages struct {
 	security http.Header
 }
 
-// New parses and tries out every page in every language; a template or translation that cannot work is an error with
-// its file and line. The built-in pages are tried out once in a process.
+// New parses all pages and renders each in every language; an invalid template or translation is an error with its
+// file and line. The built-in pages are rendered once per process.
 func New(c Config) (*Pages, error) {
 	if err := c.setDefaults(); err != nil {
 		return nil, err
@@ -47,8 +47,8 @@ func (p *Pages) Login(w http.ResponseWriter, status int, v LoginView) {
 	p.writePage(w, status, "login", v.Lang, v)
 }
 
-// Consent writes the consent page: fields decision ("allow", "deny" or, of somebody who is
-// another person, "switch"), request and token.
+// Consent writes the consent page: fields decision ("allow", "deny" or, if the reader is another
+// person, "switch"), request and token.
 func (p *Pages) Consent(w http.ResponseWriter, status int, v ConsentView) {
 	p.writePage(w, status, "consent", v.Lang, v)
 }
@@ -58,8 +58,8 @@ func (p *Pages) Logout(w http.ResponseWriter, status int, v LogoutView) {
 	p.writePage(w, status, "logout", v.Lang, v)
 }
 
-// Account writes the account page: fields token and, of the button that was pressed, one
-// of withdraw (an application's ID), end (a session's ID) and all ("others" or "everything").
+// Account writes the account page: fields token and, for the pressed button, one of withdraw (an
+// application's ID), end (a session's ID) and all ("others" or "everything").
 func (p *Pages) Account(w http.ResponseWriter, status int, v AccountView) {
 	h := p.security.Clone()
 	if v.Script != "" {
@@ -77,7 +77,8 @@ func (p *Pages) Home(w http.ResponseWriter, status int, v HomeView) {
 	p.writePage(w, status, "home", v.Lang, v)
 }
 
-// Error writes an error page. An unknown Code reads like server_error, and a Retry that leads elsewhere is left out.
+// Error writes an error page. An unknown Code is shown like server_error, and a Retry that leads elsewhere is
+// omitted.
 func (p *Pages) Error(w http.ResponseWriter, status int, v ErrorView) {
 	h := p.security.Clone()
 	if err := mayFrame(h, v.Frames); err != nil {
@@ -87,11 +88,11 @@ func (p *Pages) Error(w http.ResponseWriter, status int, v ErrorView) {
 	p.writeWith(w, status, "error", v.Lang, v, h)
 }
 
-// bodies are buffers for pages. A crowd that is turned away gets a page each, and what that
-// leaves to the garbage collector holds up the answers to everybody else.
+// bodies are buffers for pages. Under overload, every refused request gets a page, and the
+// garbage would slow down all other responses.
 var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// maxKept is the size of a buffer that is used again, in bytes: all but long lists fit.
+// maxKept is the maximum size of a buffer that is reused, in bytes: only long lists exceed it.
 const maxKept = 64 << 10
 
 func (p *Pages) writePage(w http.ResponseWriter, status int, page, lang string, view any) {
@@ -116,7 +117,7 @@ func (p *Pages) writeWith(w http.ResponseWriter, status int, page, lang string, 
 	writeResponse(w, status, security, "text/html; charset=utf-8", body.Bytes())
 }
 
-// writeFailure answers for a page that cannot be shown.
+// writeFailure responds if a page cannot be shown.
 func (p *Pages) writeFailure(w http.ResponseWriter, page string, err error) {
 	p.config.Log.Error("page not rendered", "page", page, "error", err)
 	writeResponse(w, http.StatusInternalServerError, p.security, "text/plain; charset=utf-8", []byte("This page could not be shown. Please try again later.\n"))
@@ -133,7 +134,7 @@ func writeResponse(w http.ResponseWriter, status int, security http.Header, cont
 	_, _ = w.Write(body) // fails only when the browser has gone
 }
 
-// renderPage returns the tag of the language used.
+// renderPage renders a page and returns the tag of its language.
 func (p *Pages) renderPage(to *bytes.Buffer, page, lang string, view any) (string, error) {
 	t, ok := p.texts[lang]
 	if !ok {

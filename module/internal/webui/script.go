@@ -12,7 +12,7 @@ import (
 var scripts = map[string]script{
 	"wait.js":  {"same-origin", loadScript("wait.js")},
 	"times.js": {"same-origin", loadScript("times.js")},
-	// Other sites load it, those with Cross-Origin-Embedder-Policy too.
+	// Other sites load it, including those with Cross-Origin-Embedder-Policy.
 	"login.js": {"cross-origin", loadScript("login.js")},
 }
 
@@ -29,8 +29,8 @@ func loadScript(name string) string {
 	return string(b)
 }
 
-// Script writes "wait.js", which the page with a code to scan runs, "times.js", which the
-// account page runs, or "login.js", with which other sites frame the page with a code.
+// Script writes "wait.js", which runs on the page with a code to scan, "times.js", which runs on
+// the account page, or "login.js", with which other sites frame the page with a code.
 func (p *Pages) Script(w http.ResponseWriter, r *http.Request, name string) {
 	s, ok := scripts[name]
 	if !ok {
@@ -40,7 +40,7 @@ func (p *Pages) Script(w http.ResponseWriter, r *http.Request, name string) {
 	sum := sha256.Sum256([]byte(s.body))
 	etag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 	h := w.Header()
-	// Short: after an update, page and script must fit each other.
+	// Short, because page and script must match after an update.
 	h.Set("Cache-Control", "public, max-age=300")
 	h.Set("ETag", etag)
 	h.Set("X-Content-Type-Options", "nosniff")

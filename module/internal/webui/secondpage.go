@@ -17,8 +17,8 @@ var (
 	confirmDone = []string{"", "confirmed", "denied", "wrong"}
 )
 
-// QR writes the page with a code to scan. Its policy allows the script of v and what that
-// asks, nothing else, and v.Frames to frame it.
+// QR writes the page with a code to scan. Its policy allows only the script of v with its
+// requests, and lets v.Frames frame it.
 func (p *Pages) QR(w http.ResponseWriter, status int, v QRView) {
 	h, err := p.qrHeaders(v)
 	if err != nil {
@@ -39,14 +39,15 @@ func (p *Pages) EnterCode(w http.ResponseWriter, status int, v EnterCodeView) {
 	p.writePage(w, status, "entercode", v.Lang, v)
 }
 
-// What may become a source expression: a character with a meaning of its own in a policy would add directives.
+// These patterns match what may become a source expression: a character with a meaning in a policy would add
+// directives.
 var (
 	originSource = regexp.MustCompile(`^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?$|^https?://\[[0-9a-fA-F:.]+\](:[0-9]{1,5})?$`)
 	pathSource   = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
 )
 
-// qrHeaders name script and poll by their whole address: on a host that serves
-// applications too, 'self' would be all their files.
+// qrHeaders names script and poll by their complete URLs: on a host that also serves
+// applications, 'self' would include all of their files.
 func (p *Pages) qrHeaders(v QRView) (http.Header, error) {
 	h := p.security.Clone()
 	policy := h.Get("Content-Security-Policy")
@@ -66,7 +67,7 @@ func (p *Pages) qrHeaders(v QRView) (http.Header, error) {
 	return h, mayFrame(h, v.Frames)
 }
 
-// mayFrame lets the origins frame a page with these headers, none for nobody.
+// mayFrame lets the origins, and nobody else, frame a page with these headers.
 func mayFrame(h http.Header, origins []string) error {
 	if len(origins) == 0 {
 		return nil
@@ -82,7 +83,7 @@ func mayFrame(h http.Header, origins []string) error {
 	return nil
 }
 
-// setQR checks a view and prepares what its template cannot.
+// setQR checks a view and computes what its template cannot.
 func (d *data) setQR(v QRView) error {
 	if !slices.Contains(qrStates, v.State) {
 		return fmt.Errorf("webui: a code has no state %q", v.State)
@@ -110,17 +111,17 @@ func (d *data) setQR(v QRView) error {
 	return nil
 }
 
-// answerAround is what stands in front of and behind "code=..." in the address with the answer. The state is encoded
-// here, byte for byte: in an attribute a page would change line ends and what is no UTF-8.
+// answerAround returns the parts of the answer's address before and after "code=...". The state is encoded here,
+// byte for byte: in an attribute, a page would change line ends and invalid UTF-8.
 func answerAround(redirect, state string) (before, after string, err error) {
 	u, err := url.Parse(redirect)
 	if err != nil || u.Scheme == "" || slices.Contains([]string{"javascript", "data", "vbscript", "blob"}, strings.ToLower(u.Scheme)) {
-		return "", "", errors.New("webui: the redirect address cannot be gone to")
+		return "", "", errors.New("webui: the redirect address is not a valid URL")
 	}
 	separator := "?"
 	if strings.Contains(redirect, "?") {
 		separator = "&"
 	}
-	// %20 is a space to every decoder, a plus is one to those of forms only.
+	// Every decoder reads %20 as a space, but only those of forms read a plus as one.
 	return redirect + separator, "&state=" + strings.ReplaceAll(url.QueryEscape(state), "+", "%20"), nil
 }

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// compact leaves out of the built-in sheet what only its editors need: it travels with every
-// page, also with those that turn a crowd away.
+// compact removes from the built-in style sheet what only its editors need: it is sent with
+// every page, also under overload.
 var compact = strings.NewReplacer("\n", "", "\t", "", ": ", ":", ", ", ",", " { ", "{", " {", "{", "; ", ";", ";\n}", "}")
 
-// loadStyle makes the style element, the icon and the headers. The policy names the
-// style by its hash, so no other style that finds its way into a page applies.
+// loadStyle makes the style element, the icon and the headers. The policy names the style by its
+// hash, so that no other style that gets into a page applies.
 func (p *Pages) loadStyle(files files) error {
 	accent, err := parseColor(p.config.Color)
 	if err != nil {
@@ -35,7 +35,7 @@ func (p *Pages) loadStyle(files files) error {
 		return err
 	}
 	light, dark := fitAccents(accent, accentDark)
-	// A browser hashes the sheet after making LF of CRLF.
+	// A browser replaces CRLF by LF before it hashes the sheet.
 	css := ":root{--accent-light:" + light.String() + ";--accent-dark:" + dark.String() + "}\n" +
 		strings.ReplaceAll(sheet, "\r\n", "\n")
 	sum := sha256.Sum256([]byte(css))
@@ -49,7 +49,7 @@ func (p *Pages) loadStyle(files files) error {
 	return nil
 }
 
-// iconSVG is the mark of layout.html in one colour. An icon within the page spares
-// every visit a request for /favicon.ico, which belongs to somebody else.
+// iconSVG is the mark of layout.html in one colour. An icon inside the page spares every visit a
+// request for /favicon.ico, which may belong to another application.
 const iconSVG = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40"><rect width="40" height="40" rx="10" fill="%s"/>` +
 	`<path fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round" d="M10 31V19a10 10 0 0 1 20 0v12M16 31V20a4 4 0 0 1 8 0v11M7 31h26"/></svg>`

@@ -14,13 +14,13 @@ import (
 	"golang.org/x/text/language"
 )
 
-// texts are the translations of one language by key.
+// texts maps keys to the translations of one language.
 type texts map[string]string
 
-// blank is a place in a text to fill in.
+// blank matches a placeholder in a text.
 var blank = regexp.MustCompile(`\{[^{}]*\}`)
 
-// loadTexts reads every language. The built-in English says which keys there are.
+// loadTexts reads every language. The built-in English texts determine the keys.
 func (p *Pages) loadTexts(files files) error {
 	english, err := parseTexts(files.builtin, "en.json")
 	if err != nil {
@@ -52,13 +52,13 @@ func (p *Pages) loadTexts(files files) error {
 	return nil
 }
 
-// builtinLanguages are those of the translations folder. A regional name of one,
-// like zh-CN or en-GB, is served by it; zh-TW, another script, is not.
+// builtinLanguages are those of the translations folder. They also serve regional variants such
+// as zh-CN or en-GB, but not zh-TW, which is another script.
 var builtinLanguages = []string{"en", "zh"}
 
 var builtinMatcher = language.NewMatcher([]language.Tag{language.English, language.Chinese})
 
-// readTexts lays the file of the directory over the built-in one.
+// readTexts merges the file in the directory into the built-in one.
 func (f files) readTexts(lang string, tag language.Tag) (texts, error) {
 	name, all := lang+".json", texts{}
 	if _, i, confidence := builtinMatcher.Match(tag); confidence >= language.High {
@@ -105,7 +105,8 @@ func jsonOffset(err error) int {
 	return 0
 }
 
-// checkTexts says which text is missing, is not used or has a blank no page fills in.
+// checkTexts reports texts that are missing, unused, or have a placeholder that no page
+// replaces.
 func (t texts) checkTexts(english texts) error {
 	for _, key := range slices.Sorted(maps.Keys(english)) {
 		if t[key] == "" {
@@ -119,7 +120,7 @@ func (t texts) checkTexts(english texts) error {
 		}
 		for _, b := range blank.FindAllString(t[key], -1) {
 			if b != "{site}" && !slices.Contains(known, b) {
-				return fmt.Errorf("the text %q has nothing for %s", key, b)
+				return fmt.Errorf("the text %q has an unknown placeholder %s", key, b)
 			}
 		}
 	}

@@ -7,18 +7,19 @@ import (
 	"unicode"
 )
 
-// tileColors is how many tile colours the style sheet has: --tile-0 and the classes h1, h2 ...
+// tileColors is the number of tile colours in the style sheet: --tile-0 and the classes h1, h2
+// ...
 const tileColors = 6
 
-// Hue is the style sheet's class for the tile of whatever has this id: the same id always gets the same colour.
+// Hue returns the style sheet's class for the tile of an ID: the same ID always gets the same colour.
 func (d data) Hue(id string) string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(id)) // never fails
 	return "h" + strconv.Itoa(int(h.Sum32()%tileColors))
 }
 
-// Initials are one or two letters of a name, for its tile: the first of the first and of
-// the last word, or one sign of a script that has no letter case. "?" when there is none.
+// Initials returns one or two letters of a name for its tile: the first letters of the first and
+// last word, or one character of a script without letter case. "?" if there is none.
 func (d data) Initials(name string) string {
 	var letters []rune
 	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("-_.@/", r) }) {

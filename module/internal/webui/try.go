@@ -16,7 +16,7 @@ var errorCodes = []string{
 // accountDone are the values of AccountView.Done.
 var accountDone = []string{"", "withdrawn", "ended", "others"}
 
-// fullAccount has one of everything, and one of nothing.
+// fullAccount contains one of everything, with and without optional parts.
 func fullAccount(form Form) AccountView {
 	return AccountView{
 		Form: form, User: "u", Name: "n", Script: "/s", Logout: "/l", MoreApplications: true, MoreSessions: true,
@@ -31,9 +31,9 @@ func fullAccount(form Form) AccountView {
 	}
 }
 
-// tryPages renders every page once in each of its states and languages. A template that
-// parses can still name a field that does not exist or put a value where html/template
-// cannot escape it; found here, it stops a load instead of a sign-in.
+// tryPages renders every page in each of its states and languages. A template that parses can
+// still name a field that does not exist, or use a value where html/template cannot escape it;
+// found here, that fails a load instead of a sign-in.
 func (p *Pages) tryPages(files files) error {
 	form := Form{Action: "/a", Token: "t", Request: "r"}
 	views := map[string][]any{

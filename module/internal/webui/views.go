@@ -2,16 +2,16 @@ package webui
 
 import "time"
 
-// The views are what the pages show. They hold decided facts and finished texts; every string is escaped by the
-// templates. Lang is a tag that [Pages.Language] returned.
+// The views are what the pages show. They contain decisions and finished texts; the templates escape every
+// string. Lang is a tag that [Pages.Language] returned.
 
-// Form is the part all forms share. Every form posts to Action.
+// Form is what all forms have in common. Every form posts to Action.
 type Form struct {
 	Lang   string
 	Action string // absolute path on the issuer's host
-	// Token ties the form to the browser's cookie (against cross-site requests).
+	// Token binds the form to the browser's cookie (against cross-site requests).
 	Token string
-	// Request is the sealed sign-in in progress, "" outside of one.
+	// Request is the sealed sign-in in progress, or "".
 	Request string
 }
 

@@ -17,16 +17,16 @@ import (
 
 const maxAddress = 2048
 
-// errForbidden: no file may be fetched from this address. errUnfit: the text is not an address
-// of the permitted form.
+// errForbidden: files must not be fetched from this address. errUnfit: the text is not a URL of
+// the permitted form.
 var (
-	errForbidden = errors.New("job: an address that is not fetched from")
-	errUnfit     = errors.New("job: not an https address, or http where that is permitted, without user and password")
+	errForbidden = errors.New("job: fetching from this address is not permitted")
+	errUnfit     = errors.New("job: expected an https URL, or http where that is permitted, without user and password")
 )
 
 // addresses decides which addresses files may be fetched from. A name is judged by the address
-// that a connection is made to: what it resolves to may change in between (DNS rebinding), and
-// one address has many spellings.
+// that the connection is made to: name resolution may change in between (DNS rebinding), and an
+// address can be spelled in many ways.
 type addresses struct {
 	guard    *ssrf.Guardian // for https
 	insecure []netip.Prefix // the only ones for http
@@ -52,8 +52,8 @@ func newAddresses(allow, insecure []netip.Prefix, resolver *net.Resolver) *addre
 	}
 }
 
-// parse reads an address and refuses what can be refused without resolving names.
-func (a *addresses) parse(text string) (*url.URL, error) {
+// parseURL parses a URL and refuses what can be refused without resolving names.
+func (a *addresses) parseURL(text string) (*url.URL, error) {
 	if len(text) > maxAddress || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		return nil, errUnfit
 	}
@@ -61,10 +61,10 @@ func (a *addresses) parse(text string) (*url.URL, error) {
 	if err != nil {
 		return nil, errUnfit
 	}
-	return u, a.check(u)
+	return u, a.checkURL(u)
 }
 
-func (a *addresses) check(u *url.URL) error {
+func (a *addresses) checkURL(u *url.URL) error {
 	host := u.Hostname()
 	plain := u.Scheme == "http" && len(a.insecure) > 0
 	if u.Scheme != "https" && !plain || u.Opaque != "" || u.User != nil || host == "" {
@@ -76,21 +76,21 @@ func (a *addresses) check(u *url.URL) error {
 		}
 	}
 	u.Fragment, u.RawFragment = "", ""
-	// What net/http will make of it: fullwidth digits become digits.
+	// Normalize as net/http will: fullwidth digits become digits.
 	host, err := ascii(host)
 	if err != nil || host == "" {
 		return errUnfit
 	}
 	if addr, err := netip.ParseAddr(host); err == nil {
-		return a.permit(u.Scheme, addr)
+		return a.permitConnection(u.Scheme, addr)
 	}
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	switch {
-	case numeric(name):
-		return errForbidden // 2130706433, 0177.0.0.1, 0x7f.1, 127.1: an address in disguise
+	case isNumeric(name):
+		return errForbidden // 2130706433, 0177.0.0.1, 0x7f.1, 127.1: other spellings of an IPv4 address
 	case name == "localhost" || strings.HasSuffix(name, ".localhost"): // RFC 6761, section 6.3
-		if a.permit(u.Scheme, netip.IPv6Loopback()) != nil {
-			return a.permit(u.Scheme, netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+		if a.permitConnection(u.Scheme, netip.IPv6Loopback()) != nil {
+			return a.permitConnection(u.Scheme, netip.AddrFrom4([4]byte{127, 0, 0, 1}))
 		}
 	}
 	return nil
@@ -105,9 +105,9 @@ func ascii(host string) (string, error) {
 	return host, nil
 }
 
-// numeric reports a host that ends in a number, which nothing but an IPv4 address does
-// (WHATWG URL, section 3.5).
-func numeric(name string) bool {
+// isNumeric reports whether a host ends in a number, which only IPv4 addresses do (WHATWG URL,
+// section 3.5).
+func isNumeric(name string) bool {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	if hex, ok := strings.CutPrefix(last, "0x"); ok {
 		return strings.Trim(hex, "0123456789abcdef") == ""
@@ -115,8 +115,8 @@ func numeric(name string) bool {
 	return last != "" && strings.Trim(last, "0123456789") == ""
 }
 
-// permit decides about an address that is connected to with a scheme.
-func (a *addresses) permit(scheme string, addr netip.Addr) error {
+// permitConnection decides whether a connection to an address may be made for a scheme.
+func (a *addresses) permitConnection(scheme string, addr netip.Addr) error {
 	if scheme == "http" {
 		addr = addr.Unmap()
 		if !slices.ContainsFunc(a.insecure, func(p netip.Prefix) bool { return p.Contains(addr) }) {
@@ -130,19 +130,19 @@ func (a *addresses) permit(scheme string, addr netip.Addr) error {
 	return nil
 }
 
-// insecurely is the Control of a [net.Dialer] for http: only the named ranges are reached,
-// whatever name, spelling or redirect led there.
-func (a *addresses) insecurely(network, address string, _ syscall.RawConn) error {
+// controlInsecure is the Control of a [net.Dialer] for http: only the configured ranges can be
+// reached, whatever name, spelling or redirect led there.
+func (a *addresses) controlInsecure(network, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil || network != "tcp4" && network != "tcp6" {
 		return errForbidden
 	}
-	return a.permit("http", to.Addr())
+	return a.permitConnection("http", to.Addr())
 }
 
-// look resolves a name in advance, to report a mistake at once. It refuses names all of whose
-// addresses are forbidden, and nothing else: the connection is checked again.
-func (a *addresses) look(ctx context.Context, u *url.URL) error {
+// checkResolution resolves a name in advance, to report a mistake at once. It refuses a name
+// only if all its addresses are forbidden: the connection is checked again.
+func (a *addresses) checkResolution(ctx context.Context, u *url.URL) error {
 	host, err := ascii(u.Hostname())
 	if err != nil {
 		return errUnfit
@@ -152,7 +152,7 @@ func (a *addresses) look(ctx context.Context, u *url.URL) error {
 		return nil
 	}
 	for _, addr := range found {
-		if a.permit(u.Scheme, addr) == nil {
+		if a.permitConnection(u.Scheme, addr) == nil {
 			return nil
 		}
 	}

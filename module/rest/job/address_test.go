@@ -93,7 +93,7 @@ func TestWhatCanBeKnownOfAnAddressIsKnownBeforeAnythingIsSent(t *testing.T) {
 		"https://%6c%6f%63alhost/":               errUnfit,
 		"https://a/" + strings.Repeat("x", 3000): errUnfit,
 	} {
-		if _, err := a.parse(text); !errors.Is(err, want) {
+		if _, err := a.parseURL(text); !errors.Is(err, want) {
 			t.Errorf("%.100q: %v, want %v", text, err, want)
 		}
 	}
@@ -117,7 +117,7 @@ func TestPermittedRangesArePermittedAndNoMore(t *testing.T) {
 		"https://169.254.169.254/":    errForbidden,
 		"https://2130706433/":         errForbidden,
 	} {
-		if _, err := a.parse(text); !errors.Is(err, want) {
+		if _, err := a.parseURL(text); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", text, err, want)
 		}
 	}
@@ -129,7 +129,7 @@ func FuzzAddress(f *testing.F) {
 	}
 	a := newAddresses(nil, nil, nil)
 	f.Fuzz(func(t *testing.T, text string) {
-		u, err := a.parse(text)
+		u, err := a.parseURL(text)
 		if err != nil {
 			return
 		}
@@ -137,7 +137,7 @@ func FuzzAddress(f *testing.F) {
 			t.Errorf("%q: %+v", text, u)
 		}
 		// What is sent is judged alike.
-		if again, err := a.parse(u.String()); err != nil || again.Host != u.Host {
+		if again, err := a.parseURL(u.String()); err != nil || again.Host != u.Host {
 			t.Errorf("%q becomes %q: %v", text, u, err)
 		}
 	})

@@ -11,67 +11,68 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
-// Config is a kind of job.
+// Config declares a kind of job.
 type Config struct {
 	// The client's path, such as `import-jobs`. Required.
 	Path string `json:"path"`
-	// The name of its queue in the store, which must differ for jobs of the same path at
-	// several sites. A job that waits is run by whatever has this name after a restart.
-	// Default: the path.
+	// The name of its queue in the store, which must differ between jobs with the same path at
+	// several sites. After a restart, waiting jobs are run by the queue with this name. Default:
+	// the path.
 	Name string `json:"name,omitempty"`
 	// The upstream's method. Default: `POST`.
 	Method string `json:"method,omitempty"`
 	// The upstream's path and query. Required.
 	Upstream string `json:"upstream"`
-	// A file that is fetched and becomes the upstream's body. Default: the request's body
-	// does, up to 128 KiB of it.
+	// A file that is fetched and becomes the upstream's body. Default: the body is the
+	// request's, up to 128 KiB.
 	Fetch *Fetch `json:"fetch,omitempty"`
-	// `always` (the default): every POST makes a job. `preferred`: only one that has
-	// `Prefer: respond-async` or `wait` does, others are requests like any other. Where a
-	// resource declares a POST of the path, what holds for its body holds for the job's.
+	// `always` (the default): every POST makes a job. `preferred`: only a POST with `Prefer:
+	// respond-async` or `wait` does; others are ordinary requests. If a resource declares a POST
+	// of the path, its rules for the body apply to the job's, too.
 	When string `json:"when,omitempty"`
-	// JSON Pointer of the progress, 0 to 100, in each line of an upstream's answer in
-	// JSON lines (application/x-ndjson); the last line is the result. Default: how much of
-	// the file has been passed on, where its length is known.
+	// JSON Pointer of the progress, 0 to 100, in each line of an upstream's answer in JSON lines
+	// (application/x-ndjson), whose last line is the result. Default: how much of the file has
+	// been passed on, if its length is known.
 	Progress string `json:"progress,omitempty"`
-	// JSON Pointer of the result in the upstream's answer. Default: all of it. A result of
-	// more than 64 KiB is not kept.
+	// JSON Pointer of the result in the upstream's answer. Default: the whole answer. Results of
+	// more than 64 KiB are not kept.
 	Result string `json:"result,omitempty"`
-	// How often a job that was interrupted is begun again; more than 0 only where that
-	// does no harm. Default: 0, it is failed with the code `interrupted`.
+	// How often an interrupted job is started again; use more than 0 only if that does no harm.
+	// Default: 0, the job fails with the code `interrupted`.
 	Retry int `json:"retry,omitempty"`
 	// How long the upstream may take. Default: `1h`.
 	Timeout time.Duration `json:"timeout,omitempty"`
 	// How long a finished job can be read. Default: `24h`.
 	Keep time.Duration `json:"keep,omitempty"`
-	// The most jobs that wait or run, on all nodes. Default: 100, at most 1,000.
+	// The maximum number of waiting and running jobs, on all nodes. Default: 100, at most 1,000.
 	Queue int `json:"queue,omitempty"`
-	// The most of them that one client has, or one address (IPv6: its /64) without a token. All
-	// callers without a token have half of `queue` together, or this if it is more, and a
-	// third of that is for those who have no job yet. Default: 20, or `queue` where that is less.
+	// The maximum number of these for one client or, without a token, for one address (IPv6: its
+	// /64). All callers without a token share half of `queue`, or this number if it is higher,
+	// and a third of that share is reserved for callers without any job. Default: 20, or `queue`
+	// if that is less.
 	PerClient int `json:"per_client,omitempty"`
-	// The most jobs that this node runs at a time. Default: 4.
+	// The maximum number of jobs that this node runs at a time. Default: 4.
 	Workers int `json:"workers,omitempty"`
 }
 
-// Fetch is how a file is fetched.
+// Fetch configures how a file is fetched.
 type Fetch struct {
-	// The member of the request's body with its address. Default: `file_url`.
+	// The member of the request's body that contains its URL. Default: `file_url`.
 	Field string `json:"field,omitempty"`
-	// The field of a multipart form that the upstream takes the file from. Default: the
-	// file is the body.
+	// The field of a multipart form in which the upstream expects the file. Default: the file is
+	// the body.
 	Part string `json:"part,omitempty"`
-	// The most bytes. Default: 100 MiB.
+	// The maximum size in bytes. Default: 100 MiB.
 	Max int64 `json:"max,omitempty"`
-	// How long may be waited for the file's server, altogether. Default: `5m`.
+	// How long to wait for the file's server in total. Default: `5m`.
 	Timeout time.Duration `json:"timeout,omitempty"`
-	// The most redirects, -1 for none. Default: 3, at most 10.
+	// The maximum number of redirects, -1 for none. Default: 3, at most 10.
 	Redirects int `json:"redirects,omitempty"`
-	// Address ranges that are permitted although they are not public, such as
-	// `10.1.0.0/16`. Default: none.
+	// Address ranges that are permitted although they are not public, such as `10.1.0.0/16`.
+	// Default: none.
 	Allow []string `json:"allow,omitempty"`
-	// Address ranges that may be fetched from by `http` too, public or not. What counts is
-	// the address of each connection, also after a redirect. Default: none, `https` only.
+	// Address ranges from which files may also be fetched by `http`, public or not. The address
+	// of each connection counts, also after a redirect. Default: none, `https` only.
 	Insecure []string `json:"insecure,omitempty"`
 }
 
@@ -83,7 +84,7 @@ const (
 	maxRedirects = 10
 )
 
-// Defaulted is the configuration with what was left out.
+// Defaulted returns the configuration with defaults.
 func (c Config) Defaulted() Config {
 	c.Path = strings.Trim(c.Path, "/")
 	c.Name = cmp.Or(c.Name, c.Path)
@@ -108,8 +109,8 @@ func (c Config) Defaulted() Config {
 	return c
 }
 
-// Check reports what is wrong, by word, value and what was expected. The zero value of a
-// number is its default.
+// Check returns an error that names the option and its value, and says what is expected. A
+// number that is zero has its default.
 func (c Config) Check() error {
 	path := strings.Trim(c.Path, "/")
 	switch {

@@ -1,3 +1,4 @@
-// Package job runs work that outlives its request: the states of a job and their transitions, the
-// queue, leases, and fetching the file that a job needs. The upstream and the store are given to it.
+// Package job runs work that outlives its request: it has the states of a job and their transitions,
+// the queue, leases, and the fetching of files for jobs. The caller provides the upstream and the
+// store.
 package job

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	headerTime = 30 * time.Second // until the file's server answers
+	headerTime = 30 * time.Second // until the file's server responds
 	stallTime  = 30 * time.Second // without a byte
 	lookTime   = time.Second      // for resolving a name before the 202
 )
 
-// fetcher fetches files from addresses that clients name.
+// fetcher fetches files from URLs that clients send.
 type fetcher struct {
 	config    *Fetch
 	addresses *addresses
@@ -48,13 +48,13 @@ func newFetcher(c *Fetch, resolver *net.Resolver) (*fetcher, error) {
 	f := &fetcher{config: c, addresses: a}
 	f.client = &http.Client{
 		CheckRedirect: f.redirect,
-		Transport:     byScheme{"https": newTransport(a, a.guard.Safe), "http": newTransport(a, a.insecurely)},
+		Transport:     byScheme{"https": newTransport(a, a.guard.Safe), "http": newTransport(a, a.controlInsecure)},
 	}
 	return f, nil
 }
 
-// byScheme has one transport for each scheme, so that what is permitted for one is not permitted
-// for the other. Each hop of a redirect passes here again.
+// byScheme has a transport for each scheme, so that what is permitted for one is not permitted
+// for the other. Every redirect passes through it again.
 type byScheme map[string]*http.Transport
 
 // RoundTrip implements [http.RoundTripper].
@@ -66,17 +66,18 @@ func (t byScheme) RoundTrip(r *http.Request) (*http.Response, error) {
 	return to.RoundTrip(r)
 }
 
-// newTransport connects to what control permits.
+// newTransport returns a transport that connects only where control permits it.
 func newTransport(a *addresses, control func(network, address string, c syscall.RawConn) error) *http.Transport {
 	dialer := &net.Dialer{Timeout: headerTime, Resolver: a.resolver, Control: control}
 	return &http.Transport{
-		// Proxy is nil: one of the environment would connect for us, past the control.
+		// Proxy is nil: a proxy from the environment would connect for the gateway and bypass
+		// control.
 		DialContext:            dialer.DialContext,
 		TLSHandshakeTimeout:    headerTime,
 		ResponseHeaderTimeout:  headerTime,
 		MaxResponseHeaderBytes: 64 << 10,
-		DisableKeepAlives:      true, // the next fetch asks the control again
-		DisableCompression:     true, // the length would not be that of what is passed on
+		DisableKeepAlives:      true, // so that control is called for every fetch
+		DisableCompression:     true, // the length must be that of the body that is passed on
 	}
 }
 
@@ -85,17 +86,17 @@ func (f *fetcher) redirect(r *http.Request, via []*http.Request) error {
 	if len(via) > f.config.Redirects {
 		return errRedirects
 	}
-	return f.addresses.check(r.URL)
+	return f.addresses.checkURL(r.URL)
 }
 
-// check refuses an address before anything is fetched from it. forbidden says that the reason is
-// where it leads to, not how it is written.
-func (f *fetcher) check(ctx context.Context, text string) (forbidden bool, refused *envelope.Refusal) {
-	u, err := f.addresses.parse(text)
+// checkURL refuses a URL before anything is fetched from it. forbidden says that the reason is
+// the address, not the form of the URL.
+func (f *fetcher) checkURL(ctx context.Context, text string) (forbidden bool, refused *envelope.Refusal) {
+	u, err := f.addresses.parseURL(text)
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, lookTime)
 		defer cancel()
-		err = f.addresses.look(ctx, u)
+		err = f.addresses.checkResolution(ctx, u)
 	}
 	switch {
 	case errors.Is(err, errForbidden):
@@ -108,9 +109,9 @@ func (f *fetcher) check(ctx context.Context, text string) (forbidden bool, refus
 	return false, nil
 }
 
-// open begins to fetch. The file must be closed.
-func (f *fetcher) open(ctx context.Context, address string) (*file, *Failure) {
-	u, err := f.addresses.parse(address)
+// openFile starts a fetch. The caller must close the file.
+func (f *fetcher) openFile(ctx context.Context, address string) (*file, *Failure) {
+	u, err := f.addresses.parseURL(address)
 	if err != nil {
 		return nil, codeOf(err).Failure()
 	}
@@ -132,7 +133,7 @@ func (f *fetcher) begin(file *file, u *url.URL) *Failure {
 	r.Header.Set("Accept-Encoding", "identity")
 	r.Header.Set("User-Agent", "Gatehouse")
 	var res *http.Response
-	err = file.wait(f.config.Timeout, func() (err error) {
+	err = file.waitForServer(f.config.Timeout, func() (err error) {
 		res, err = f.client.Do(r)
 		return err
 	})
@@ -151,14 +152,14 @@ func (f *fetcher) begin(file *file, u *url.URL) *Failure {
 	case res.ContentLength > f.config.Max:
 		return FileTooLarge.Failure()
 	case res.ContentLength < 0 && len(res.TransferEncoding) == 0:
-		return FileIncomplete.Failure() // its end could not be told from a broken connection
+		return FileIncomplete.Failure() // its end could not be distinguished from a broken connection
 	}
 	file.Name = fileName(res)
 	file.Type = fileType(res.Header.Get("Content-Type"))
 	return nil
 }
 
-// codeOf returns the code for an error of a fetch.
+// codeOf returns the code of a fetch error.
 func codeOf(err error) Code {
 	var timeout net.Error
 	switch {

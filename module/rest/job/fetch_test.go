@@ -47,7 +47,7 @@ func TestTheAddressThatIsConnectedToDecides(t *testing.T) {
 		n := &names{answer: map[string][][]string{"example.com": c.answers}}
 		f := fetching(t, n, only)
 		address := "https://" + c.host + ":" + port + "/"
-		if _, refused := f.check(t.Context(), address); (refused != nil) != c.check || refused != nil && (refused.Field != "file_url" || refused.Status != 400) {
+		if _, refused := f.checkURL(t.Context(), address); (refused != nil) != c.check || refused != nil && (refused.Field != "file_url" || refused.Status != 400) {
 			t.Errorf("%s: %v", name, refused)
 		}
 		if _, _, code := take(t, f, address); code != string(c.code) {
@@ -65,7 +65,7 @@ func TestANameWithAForbiddenAddressAmongOthersIsNotConnectedToThere(t *testing.T
 	// 127.0.0.2 is the same server's port without a listener, and may be asked.
 	n := &names{answer: map[string][][]string{"example.com": {{"127.0.0.2", "127.0.0.1"}}}}
 	f := fetching(t, n, func(f *Fetch) { f.Allow = []string{"127.0.0.2"} })
-	if _, refused := f.check(t.Context(), "https://example.com:"+port+"/"); refused != nil {
+	if _, refused := f.checkURL(t.Context(), "https://example.com:"+port+"/"); refused != nil {
 		t.Error(refused)
 	}
 	if _, _, code := take(t, f, "https://example.com:"+port+"/"); code != string(FileUnreachable) && code != string(FileForbidden) || reached.Load() != 0 {
@@ -206,7 +206,7 @@ func TestASlowFileServerIsGivenUp(t *testing.T) {
 func TestASlowUpstreamIsNotTheFileServersFault(t *testing.T) {
 	port := files(t, func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write(make([]byte, 64<<10)) })
 	f := fetching(t, nil, func(f *Fetch) { f.Timeout = 500 * time.Millisecond })
-	got, failure := f.open(t.Context(), "https://127.0.0.1:"+port+"/")
+	got, failure := f.openFile(t.Context(), "https://127.0.0.1:"+port+"/")
 	if failure != nil {
 		t.Fatal(failure)
 	}
@@ -232,7 +232,7 @@ func TestAFetchEndsWithItsJob(t *testing.T) {
 		close(gone)
 	})
 	ctx, cancel := context.WithCancel(t.Context())
-	got, failure := fetching(t, nil).open(ctx, "https://127.0.0.1:"+port+"/")
+	got, failure := fetching(t, nil).openFile(ctx, "https://127.0.0.1:"+port+"/")
 	if failure != nil {
 		t.Fatal(failure)
 	}

@@ -10,7 +10,7 @@ import (
 
 var errLarge = errors.New("job: the file is too large")
 
-// file is being fetched. One goroutine reads it; any may close it.
+// file is a file that is being fetched. One goroutine reads it; any may close it.
 type file struct {
 	Name, Type string
 	Length     int64 // -1: not known
@@ -19,14 +19,14 @@ type file struct {
 	cancel context.CancelCauseFunc
 	body   io.ReadCloser
 	max    int64
-	left   time.Duration // of waiting for its server
+	left   time.Duration // of the time for waiting
 	read   atomic.Int64
 	closed atomic.Bool
 	failed atomic.Pointer[Failure]
 }
 
-// Read reports a file that does not arrive whole. Only the time that is waited for the
-// file's server counts: an upstream may be as slow as it likes.
+// Read returns an error for a file that does not arrive completely. Only the time spent waiting
+// for the file's server counts: the upstream may be slow.
 func (f *file) Read(p []byte) (n int, err error) {
 	if failure := f.failed.Load(); failure != nil {
 		return 0, errors.New(failure.Message)
@@ -34,7 +34,7 @@ func (f *file) Read(p []byte) (n int, err error) {
 	if over := f.max + 1 - f.read.Load(); int64(len(p)) > over {
 		p = p[:over]
 	}
-	err = f.wait(stallTime, func() (err error) {
+	err = f.waitForServer(stallTime, func() (err error) {
 		n, err = f.body.Read(p)
 		return err
 	})
@@ -49,11 +49,12 @@ func (f *file) Read(p []byte) (n int, err error) {
 		code = FileIncomplete
 	}
 	f.failed.CompareAndSwap(nil, code.Failure())
-	return 0, err // nothing after which the upstream might take it for whole
+	return 0, err // no error after which the upstream might take the file for complete
 }
 
-// wait calls do, which waits for the file's server, and counts the time against the limits.
-func (f *file) wait(limit time.Duration, do func() error) error {
+// waitForServer calls do, which waits for the file's server, and counts the time towards the
+// limits.
+func (f *file) waitForServer(limit time.Duration, do func() error) error {
 	begun := time.Now()
 	timer := time.AfterFunc(min(limit, max(f.left, 0)), func() { f.cancel(errTime) })
 	err := do()
@@ -65,10 +66,10 @@ func (f *file) wait(limit time.Duration, do func() error) error {
 	return err
 }
 
-// Failure is why the file did not arrive whole; nil while nothing went wrong.
+// Failure says why the file did not arrive completely, or is nil.
 func (f *file) Failure() *Failure { return f.failed.Load() }
 
-// Progress is what was read of it in percent, nil if its length is not known.
+// Progress returns how much of it was read, in percent, or nil if its length is not known.
 func (f *file) Progress() *int {
 	if f.Length <= 0 {
 		return nil

@@ -67,7 +67,7 @@ func TestOnlyNamedRangesAreFetchedFromInsecurely(t *testing.T) {
 		}
 	}
 	// A name that means something else by the time of the connection.
-	if forbidden, refused := f.check(t.Context(), "http://changing.example.com:"+elsewhere+"/"); refused != nil || forbidden {
+	if forbidden, refused := f.checkURL(t.Context(), "http://changing.example.com:"+elsewhere+"/"); refused != nil || forbidden {
 		t.Error(refused)
 	}
 	if _, _, code := take(t, f, "http://changing.example.com:"+elsewhere+"/"); code != string(FileForbidden) {
@@ -80,12 +80,12 @@ func TestOnlyNamedRangesAreFetchedFromInsecurely(t *testing.T) {
 		t.Errorf("%d requests went where none may", n)
 	}
 	for _, address := range []string{"http://10.0.0.1/", "http://evil.example.com/", "http://169.254.169.254/"} {
-		if forbidden, refused := f.check(t.Context(), address); refused == nil || !forbidden {
+		if forbidden, refused := f.checkURL(t.Context(), address); refused == nil || !forbidden {
 			t.Errorf("%s is not refused before the 202: %v", address, refused)
 		}
 	}
 	only := newAddresses(nil, nil, nil)
-	if _, err := only.parse("http://127.0.0.1/"); !errors.Is(err, errUnfit) {
+	if _, err := only.parseURL("http://127.0.0.1/"); !errors.Is(err, errUnfit) {
 		t.Errorf("http without a named range: %v", err)
 	}
 }

@@ -11,13 +11,14 @@ import (
 )
 
 const (
-	lookAround = 2 * time.Second // how often a queue is looked through for jobs of others
+	lookAround = 2 * time.Second // how often a queue is searched for other nodes' jobs
 	lookTimely = 10 * time.Second
-	// orphanAge is when a mark is without a job for good: storing one takes less.
+	// orphanAge is the age at which a mark without a job is known to be abandoned: storing a job
+	// takes less time.
 	orphanAge = 6 * admitTime
 )
 
-// Start begins to run jobs.
+// Start starts running jobs.
 func (q *Queue) Start() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -32,7 +33,7 @@ func (q *Queue) Start() {
 	}(q.looping)
 }
 
-// Stop takes up no more jobs. What runs goes on.
+// Stop starts no more jobs. Running jobs continue.
 func (q *Queue) Stop() {
 	q.mu.Lock()
 	stop, done := q.stop, q.looping
@@ -44,8 +45,8 @@ func (q *Queue) Stop() {
 	}
 }
 
-// Drain is for the end of the process: after Stop it gives the jobs that run so much time
-// to end, then interrupts them.
+// Drain is for the end of the process: after Stop, it waits for running jobs until grace is
+// over, then interrupts them.
 func (q *Queue) Drain(grace time.Duration) {
 	done := make(chan struct{})
 	go func() {
@@ -80,7 +81,7 @@ func (q *Queue) loop(ctx context.Context) {
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		if err := q.lookThrough(ctx); err != nil && ctx.Err() == nil {
-			q.Log.Error("the jobs that wait cannot be looked through", "queue", q.Name, "error", err)
+			q.Log.Error("the waiting jobs cannot be listed", "queue", q.Name, "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -90,7 +91,7 @@ func (q *Queue) loop(ctx context.Context) {
 	}
 }
 
-// lookThrough takes up jobs that wait, and those whose lease has ended, oldest first, as long as
+// lookThrough processes waiting jobs and those whose lease has expired, oldest first, as long as
 // this node has free workers.
 func (q *Queue) lookThrough(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookTimely)
@@ -105,23 +106,23 @@ func (q *Queue) lookThrough(ctx context.Context) error {
 		return !slices.ContainsFunc(marks, func(m mark) bool { return m.ID == id })
 	})
 	for _, m := range marks {
-		if q.free() == 0 {
+		if q.freeWorkers() == 0 {
 			return nil
 		}
 		if q.here(m.ID) {
 			continue
 		}
-		if err := q.take(ctx, m); err != nil {
+		if err := q.processMark(ctx, m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// take does what one job needs: it removes its mark, ends or repeats an interrupted run, or
-// begins a new one.
-func (q *Queue) take(ctx context.Context, m mark) error {
-	j, r, err := q.load(ctx, m.ID)
+// processMark does what one job needs: it removes its mark, ends or repeats an interrupted run,
+// or starts a new one.
+func (q *Queue) processMark(ctx context.Context, m mark) error {
+	j, r, err := q.loadJob(ctx, m.ID)
 	now := q.Now()
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -133,12 +134,12 @@ func (q *Queue) take(ctx context.Context, m mark) error {
 		return err
 	case j.State.Final():
 		return q.deleteMark(ctx, m.ID)
-	case j.Lost(now) && !q.ours(j):
+	case j.Lost(now) && !q.isOurs(j):
 		if err := j.Interrupt(now, q.Retry); err != nil {
 			return err
 		}
 		q.Log.Warn("a job was interrupted", "queue", q.Name, "job", j.ID, "state", string(j.State))
-		if r, err = q.save(ctx, j, r); err != nil {
+		if r, err = q.saveJob(ctx, j, r); err != nil {
 			return unlessLost(err)
 		}
 		q.Observer.Job(ctx, j.ended(), j)
@@ -146,14 +147,14 @@ func (q *Queue) take(ctx context.Context, m mark) error {
 			return q.deleteMark(ctx, m.ID)
 		}
 	}
-	if !q.claim(j, now) {
+	if !q.claimJob(j, now) {
 		return nil
 	}
 	release, err := q.Hold()
 	if err != nil {
 		return err
 	}
-	if r, err = q.save(ctx, j, r); err != nil {
+	if r, err = q.saveJob(ctx, j, r); err != nil {
 		release()
 		if err = unlessLost(err); err != nil {
 			q.doubtful[j.ID] = j.Claimed
@@ -165,9 +166,9 @@ func (q *Queue) take(ctx context.Context, m mark) error {
 	return nil
 }
 
-// claim takes up a job that waits, or one that is ours without a run.
-func (q *Queue) claim(j *Job, now time.Time) bool {
-	if q.ours(j) {
+// claimJob claims a waiting job, or one that belongs to this node without a run.
+func (q *Queue) claimJob(j *Job, now time.Time) bool {
+	if q.isOurs(j) {
 		return j.Renew(now, j.Fence, nil) == nil
 	}
 	if j.State != Queued || j.Claim(now, q.Node) != nil {
@@ -179,9 +180,9 @@ func (q *Queue) claim(j *Job, now time.Time) bool {
 	return true
 }
 
-// ours reports a claim that took effect although the store gave no answer: the job belongs to
-// this node, which has sent nothing for it yet.
-func (q *Queue) ours(j *Job) bool {
+// isOurs reports whether a claim took effect although the store did not answer: the job belongs
+// to this node, which has sent nothing for it yet.
+func (q *Queue) isOurs(j *Job) bool {
 	mine := q.doubtful[j.ID]
 	return mine != "" && j.State == Running && j.Claimed == mine
 }

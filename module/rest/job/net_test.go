@@ -137,7 +137,7 @@ func fetching(t *testing.T, n *names, change ...func(*Fetch)) *fetcher {
 // take fetches a file whole. code is "" when it came.
 func take(t *testing.T, f *fetcher, address string) (body string, got *file, code string) {
 	t.Helper()
-	got, failure := f.open(t.Context(), address)
+	got, failure := f.openFile(t.Context(), address)
 	if failure != nil {
 		return "", nil, failure.Code
 	}

@@ -2,8 +2,8 @@ package job
 
 import "context"
 
-// Event is what became of a job, or of a request for one. The set is closed, so it can be a
-// metric's label.
+// Event is what happened to a job, or to a request for one. The set is closed, so that it can be
+// a label of metrics.
 type Event string
 
 // The events.
@@ -18,25 +18,25 @@ const (
 	EventCancelled   Event = "cancelled"
 )
 
-// Events are all of them.
+// Events lists all events.
 var Events = []Event{
 	EventAccepted, EventQueueFull, EventClientFull, EventSucceeded, EventFailed, EventInterrupted, EventRepeated, EventCancelled,
 }
 
-// Observer is told what becomes of jobs, once for each effect that is certain. Its methods
-// MUST NOT block.
+// Observer is notified of what happens to jobs, once for each effect that is certain. Its
+// methods MUST NOT block.
 type Observer interface {
-	// Job reports an event of j. For a request that was refused j has only its owner. ctx is
-	// the request's, if there was one.
+	// Job reports an event of j. For a refused request, j has only its owner. ctx is that of the
+	// request, if there was one.
 	Job(ctx context.Context, e Event, j *Job)
-	// Running reports that so many more jobs run on this node.
+	// Running reports that more jobs run on this node, or fewer if more is negative.
 	Running(more int)
 	// File reports that a file was passed on (c is ""), or why it was not. Before a job is
 	// made, j has only its owner.
 	File(ctx context.Context, c Code, j *Job)
 }
 
-// ended is the event of a job that has come to an end, or waits again.
+// ended returns the event of a job that has ended or is waiting again.
 func (j *Job) ended() Event {
 	switch {
 	case j.State == Succeeded:
@@ -51,8 +51,8 @@ func (j *Job) ended() Event {
 	return EventFailed
 }
 
-// Backlog returns the queue's name, and how many of its jobs waited or ran on all nodes at the
-// last look. known is false when that failed.
+// Backlog returns the queue's name, and how many of its jobs were waiting or running on all
+// nodes when last checked. known is false if that failed.
 func (q *Queue) Backlog() (name string, jobs int, known bool) {
 	n := q.backlog.Load()
 	return q.Name, int(max(n, 0)), n >= 0

@@ -14,11 +14,11 @@ const maxWait = 30 * time.Second
 type Prefer struct {
 	Async bool          // respond-async, section 4.1
 	Waits bool          // wait, section 4.3
-	Wait  time.Duration // at most 30 s, whatever was asked
+	Wait  time.Duration // at most 30 s, whatever the client asks for
 }
 
-// ParsePrefer reads the field. What it does not know, or cannot read, it passes over; of a
-// preference that is given twice the first counts.
+// ParsePrefer parses the field. It ignores what it does not know or cannot parse. Of a repeated
+// preference, the first counts.
 func ParsePrefer(h http.Header) (p Prefer) {
 	var waited bool
 	for _, line := range h["Prefer"] {
@@ -40,7 +40,7 @@ func ParsePrefer(h http.Header) (p Prefer) {
 	return p
 }
 
-// Applied is the field that says what was heeded; "" for nothing.
+// Applied returns the field that says which preferences were applied, or "".
 func (p Prefer) Applied() string {
 	var all []string
 	if p.Async {

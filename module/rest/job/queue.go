@@ -13,53 +13,53 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// QueueConfig is what a queue is made of. All but Resolver is required.
+// QueueConfig configures a queue. All fields but Resolver are required.
 type QueueConfig struct {
 	Config
 	// Store keeps the jobs, and marks by which the queue finds those that are not finished.
 	Store store.Backend
-	// Do asks the upstream. It returns when the answer is in Task.Answer, or with the
-	// reason why there is none.
+	// Do sends the request of a job to the upstream. It returns when the answer is in
+	// Task.Answer, or with the reason why there is none.
 	Do func(context.Context, Task) *Failure
-	// Hold keeps what a running job needs until it is called again: the configuration it
-	// began under may be gone before it ends.
+	// Hold keeps what a running job needs until release is called: the configuration in which
+	// the job started may be gone before it ends.
 	Hold func() (release func(), err error)
-	// Fair reports whether a caller without a token may have one more of so many places, or of
-	// half as many that are reserved for newcomers, where the addresses in held have one each,
+	// Fair reports whether a caller without a token may have one more of limit places, or of
+	// half as many that are reserved for newcomers. The addresses in held have one place each,
 	// the earliest first.
 	Fair func(limit int, held []string, from string) bool
-	// NewID returns a string that cannot be guessed, of at most 40 letters, digits, "-" and "_".
+	// NewID returns an unguessable string of at most 40 letters, digits, "-" and "_".
 	NewID func() string
-	// Node names this process among all that share the store.
+	// Node identifies this process among all that share the store.
 	Node string
 	Now  func() time.Time
 	Log  *slog.Logger
-	// Observer hears what becomes of jobs.
+	// Observer is notified of what happens to jobs.
 	Observer Observer
-	// Resolver resolves the names in file addresses. Default: the system's.
+	// Resolver resolves the host names in file URLs. Default: the system's.
 	Resolver *net.Resolver
 }
 
-// Task is a job that is being done.
+// Task is a job in progress.
 type Task struct {
-	Job    *Job // not to be changed
+	Job    *Job // must not be changed
 	Config *Config
 	Upload Upload
 	Answer *Recorder
 }
 
-// Queue takes jobs of one kind, runs them and answers for them. It is safe for concurrent
-// use; nothing runs before Start.
+// Queue accepts jobs of one kind, runs them and answers requests about them. It is safe for
+// concurrent use; nothing runs before Start.
 type Queue struct {
 	QueueConfig
 	fetcher  *fetcher      // nil: none
 	progress *splice.Plan  // nil: none
 	result   *splice.Plan  // the part of a line
-	admit    chan struct{} // who holds it may add to the queue
+	admit    chan struct{} // held while adding to the queue
 	wake     chan struct{}
 	backlog  atomic.Int64 // -1: not known
-	// doubtful are the claims of jobs of which it is not known whether they took effect. It
-	// is the loop's, and holds none of jobs without a mark.
+	// doubtful are the claims of jobs of which it is not known whether they took effect. Only
+	// the loop uses it, and it contains only jobs with a mark.
 	doubtful map[string]string
 
 	mu      sync.Mutex

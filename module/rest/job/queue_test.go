@@ -308,7 +308,7 @@ func TestNoMoreJobsRunThanThereAreHands(t *testing.T) {
 			submit(t, q)
 		}
 		synctest.Wait()
-		for q.free() != 3 {
+		for q.freeWorkers() != 3 {
 			time.Sleep(time.Millisecond)
 		}
 		if most != 3 || time.Since(begun) > 5*time.Second {
@@ -411,13 +411,13 @@ func TestABodyHasOneMemberOnce(t *testing.T) {
 	for body, field := range map[string]string{
 		`{"u":"x"}`: "", `{}`: "u", `{"u":1}`: "u", `{"u":""}`: "u", `{"u":null}`: "u", `{"u":"a","u":"b"}`: "u", `{"u":"a","\u0075":"b"}`: "u", `{"u":"a","x":1}`: "x",
 	} {
-		text, refused := member([]byte(body), "u")
+		text, refused := readMember([]byte(body), "u")
 		if (refused == nil) != (field == "") || refused != nil && refused.Field != field || refused == nil && text != "x" {
 			t.Errorf("%s: %q %v", body, text, refused)
 		}
 	}
 	for _, body := range []string{"", "[", `"u"`, `{"u":"x"`, `{"u":"x"} 1`, `{"u":"x"}}`, `{"u" "x"}`, "null"} {
-		if _, refused := member([]byte(body), "u"); refused == nil || refused.Status != http.StatusBadRequest {
+		if _, refused := readMember([]byte(body), "u"); refused == nil || refused.Status != http.StatusBadRequest {
 			t.Errorf("%s: %v", body, refused)
 		}
 	}

@@ -14,10 +14,10 @@ import (
 const (
 	maxID      = 64
 	lookEvery  = 250 * time.Millisecond // while a client waits
-	cancelTurn = 20                     // how often a job that changes is tried to be cancelled
+	cancelTurn = 20                     // attempts to cancel a job that keeps changing
 )
 
-// Find returns a job to its owner. To all others there is no such job.
+// Find returns a job to its owner. For everybody else the job does not exist.
 func (q *Queue) Find(ctx context.Context, o Owner, id string) (*Job, error) {
 	j, _, err := q.find(ctx, o, id)
 	return j, err
@@ -27,22 +27,22 @@ func (q *Queue) find(ctx context.Context, o Owner, id string) (*Job, store.Recor
 	if !properID(id) {
 		return nil, store.Record{}, store.ErrNotFound
 	}
-	j, r, err := q.load(ctx, id)
+	j, r, err := q.loadJob(ctx, id)
 	if err == nil && j.Owner != o {
 		return nil, r, store.ErrNotFound
 	}
 	return j, r, err
 }
 
-// properID keeps what no job is called away from the store.
+// properID reports whether a job may have this ID, so that no other text reaches the store.
 func properID(id string) bool {
 	return id != "" && len(id) <= maxID &&
 		strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }
 
-// Cancel ends a job for its owner: at once if it waits; if it runs, the upstream's request
-// is ended too, here at once and on another node within seconds. One that is cancelled
-// stays so; one that has ended otherwise is a conflict.
+// Cancel cancels a job for its owner: at once if it is waiting; if it is running, the upstream's
+// request is cancelled, too, at once on this node and within seconds on another. Cancelling a
+// cancelled job has no effect; cancelling one that has ended otherwise is a conflict.
 func (q *Queue) Cancel(ctx context.Context, o Owner, id string) (*envelope.Refusal, error) {
 	for range cancelTurn {
 		j, r, err := q.find(ctx, o, id)
@@ -55,22 +55,22 @@ func (q *Queue) Cancel(ctx context.Context, o Owner, id string) (*envelope.Refus
 		if j.Cancel(q.Now()) != nil {
 			return envelope.Refuse(http.StatusConflict, "the job has finished"), nil
 		}
-		_, err = q.save(ctx, j, r)
+		_, err = q.saveJob(ctx, j, r)
 		if errors.Is(err, store.ErrConflict) {
-			continue // it was taken up, or its progress was written
+			continue // it was started, or its progress was written
 		}
 		if err != nil {
 			return nil, err
 		}
 		q.Observer.Job(ctx, EventCancelled, j)
-		q.abort(id)
-		q.withdraw(ctx, id)
+		q.abortRun(id)
+		q.removeMark(ctx, id)
 		return nil, nil
 	}
-	return nil, errors.New("job: it changed at every try to cancel it")
+	return nil, errors.New("job: it kept changing while it was being cancelled")
 }
 
-// Wait returns a job when it has ended, or as it is when the time is up.
+// Wait returns a job when it has ended, or in its current state when the time is up.
 func (q *Queue) Wait(ctx context.Context, j *Job, limit time.Duration) *Job {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -82,9 +82,9 @@ func (q *Queue) Wait(ctx context.Context, j *Job, limit time.Duration) *Job {
 			return j
 		case <-tick.C:
 		}
-		now, _, err := q.load(ctx, j.ID)
+		now, _, err := q.loadJob(ctx, j.ID)
 		if err != nil {
-			continue // it is accepted, whatever can be said of it now
+			continue // the job is accepted, even if it cannot be read now
 		}
 		if j = now; j.State.Final() {
 			return j

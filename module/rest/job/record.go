@@ -8,32 +8,33 @@ import (
 )
 
 const (
-	// schema is the number in every record. A record with a higher one was written by a
+	// schema is the version number in every record. A record with a higher one was written by a
 	// newer release and is refused rather than misread.
 	schema = 1
-	// maxAge is how long a job is kept that nobody runs.
+	// maxAge is how long a job that nobody runs is kept.
 	maxAge = 7 * 24 * time.Hour
 	// maxBody bounds a request's body, which is kept in the record until the job is done: a
-	// record has 256 KiB.
+	// record may have 256 KiB.
 	maxBody = 128 << 10
-	// maxResult bounds what is kept of the upstream's answer.
+	// maxResult bounds how much of the upstream's answer is kept.
 	maxResult = 64 << 10
 )
 
-// Owner is who made a job, and the only one who sees it.
+// Owner is who made a job, and the only one who can see it.
 type Owner struct {
 	Client  string `json:"client,omitempty"`
 	Subject string `json:"sub,omitempty"`
 }
 
-// Input is what a job is to do. It is dropped when the job is done.
+// Input is what a job needs to run. It is dropped when the job is done.
 type Input struct {
-	// URL is the file's address, "" where the body is the request's.
+	// URL is the file's, "" if the body is the request's.
 	URL string `json:"url,omitempty"`
 	// Body, ContentType and Query are the request's.
 	Body        []byte `json:"body,omitempty"`
 	ContentType string `json:"content_type,omitempty"`
-	// Header tells the upstream who calls, as the guard would have. No credential is in it.
+	// Header tells the upstream who the caller is, as the guard would have done. It contains no
+	// credential.
 	Header http.Header `json:"header,omitempty"`
 	Scopes []string    `json:"scopes,omitempty"`
 }
@@ -45,7 +46,7 @@ type Failure struct {
 	Field   *string `json:"field"`
 }
 
-// Job is one job as it is stored.
+// Job is a job as it is stored.
 type Job struct {
 	Schema int `json:"v"`
 
@@ -56,7 +57,7 @@ type Job struct {
 	State   State  `json:"state"`
 	Input   *Input `json:"input,omitempty"`
 
-	// Progress in percent, nil while nothing is known.
+	// Progress is in percent, nil if it is not known.
 	Progress *int      `json:"progress,omitempty"`
 	Created  time.Time `json:"created"`
 	Started  time.Time `json:"started,omitzero"`
@@ -66,13 +67,13 @@ type Job struct {
 	Omitted bool            `json:"omitted,omitempty"` // the result was too large to keep
 	Failure *Failure        `json:"failure,omitempty"`
 
-	// Fence counts how often the job was taken up. Who holds an older one than the stored
-	// has nothing more to say.
+	// Fence counts how often the job was started. A node with an older one than the stored must
+	// not change the job.
 	Fence uint64    `json:"fence,omitempty"`
 	Node  string    `json:"node,omitempty"` // who runs it
 	Until time.Time `json:"until,omitzero"` // how long the lease lasts
-	// Claimed tells who takes a job up from all others, a process that does it under two
-	// configurations too.
+	// Claimed identifies the node that has claimed a job, and distinguishes configurations
+	// within a process.
 	Claimed string `json:"claimed,omitempty"`
 }
 

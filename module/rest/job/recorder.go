@@ -14,19 +14,19 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
-// lineTypes are the media types of JSON in lines.
+// lineTypes are the media types of JSON lines.
 var lineTypes = []string{"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines", "application/jsonlines"}
 
-// Recorder takes the upstream's answer: the end of JSON in lines, of which each may tell
-// the progress, and the whole of anything else. It keeps no more than a result may have.
+// Recorder receives the upstream's answer: of JSON lines, each of which may report the progress,
+// it keeps the last one, and otherwise the whole. It keeps no more than a result may have.
 type Recorder struct {
 	header http.Header
 	status int
 	body   []byte
 	cut    bool
 
-	part     *splice.Plan // what of the last line is the result; nil: what the queue declares
-	told     *splice.Plan // captures the progress; nil: lines are not looked at
+	part     *splice.Plan // the part of the last line that is the result; nil: what the queue declares
+	told     *splice.Plan // captures the progress; nil: lines are not examined
 	lines    bool
 	line     []byte
 	long     bool // the line is too long to be kept
@@ -36,7 +36,7 @@ type Recorder struct {
 // Header implements http.ResponseWriter.
 func (w *Recorder) Header() http.Header { return w.header }
 
-// Part is what the last of several lines is edited with, instead of the queue's `result`.
+// Part sets the plan that edits the last line, instead of the queue's `result`.
 func (w *Recorder) Part(plan *splice.Plan) { w.part = plan }
 
 // WriteHeader keeps the first final status.
@@ -49,8 +49,8 @@ func (w *Recorder) WriteHeader(status int) {
 	w.lines = w.told != nil && status < http.StatusMultipleChoices && slices.Contains(lineTypes, media)
 }
 
-// Write keeps what there is room for. The rest is read all the same: an upstream whose
-// answer is not taken may take it for a failure.
+// Write keeps what there is room for. The rest is read, too: an upstream that cannot send its
+// answer may report a failure.
 func (w *Recorder) Write(p []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
 	n := len(p)
@@ -73,7 +73,7 @@ func (w *Recorder) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Flush is there for proxies that stream.
+// Flush is for proxies that stream.
 func (w *Recorder) Flush() { w.WriteHeader(http.StatusOK) }
 
 func (w *Recorder) add(p []byte) {
@@ -88,13 +88,13 @@ func (w *Recorder) endLine() {
 	line := bytes.TrimSpace(w.line)
 	if len(line) > 0 || w.long {
 		w.body, w.cut = append(w.body[:0], line...), w.long
-		w.see(line)
+		w.readProgress(line)
 	}
 	w.line, w.long = w.line[:0], false
 }
 
-// see reads the progress in a line.
-func (w *Recorder) see(line []byte) {
+// readProgress reads the progress in a line.
+func (w *Recorder) readProgress(line []byte) {
 	e := w.told.New(io.Discard)
 	defer e.Release()
 	if _, err := e.Write(line); err != nil || e.Close() != nil {
@@ -108,11 +108,11 @@ func (w *Recorder) see(line []byte) {
 	if err != nil || math.IsNaN(percent) {
 		return
 	}
-	n := int(max(0, min(percent, 99))) // 100 is for what has succeeded
+	n := int(max(0, min(percent, 99))) // 100 is reserved for jobs that have succeeded
 	w.progress.Store(&n)
 }
 
-func (w *Recorder) finish() {
+func (w *Recorder) finishAnswer() {
 	w.WriteHeader(http.StatusOK)
 	if w.lines {
 		w.endLine()

@@ -37,7 +37,7 @@ func TestEachLineTellsTheProgressAndTheLastIsTheResult(t *testing.T) {
 		}
 	}
 	_, _ = w.Write([]byte("{\"done\":100}\n{\"result\":7}"))
-	if w.finish(); string(w.body) != `{"result":7}` || w.cut {
+	if w.finishAnswer(); string(w.body) != `{"result":7}` || w.cut {
 		t.Errorf("%s", w.body)
 	}
 }
@@ -50,11 +50,11 @@ func TestWhatIsKeptOfAnAnswerIsBounded(t *testing.T) {
 	if cap(w.line) > 2*maxResult {
 		t.Errorf("%d bytes of a line are kept", cap(w.line))
 	}
-	if w.finish(); !w.cut || len(w.body) != 0 {
+	if w.finishAnswer(); !w.cut || len(w.body) != 0 {
 		t.Error("a line too long to be kept is kept")
 	}
 	_, _ = w.Write([]byte("\n{\"a\":1}\n"))
-	if w.finish(); w.cut || string(w.body) != `{"a":1}` {
+	if w.finishAnswer(); w.cut || string(w.body) != `{"a":1}` {
 		t.Errorf("the next line: %v %s", w.cut, w.body)
 	}
 	w = recording(t, "/done")

@@ -8,14 +8,14 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
-// Result is what an upstream answered to a job that succeeded.
+// Result is the upstream's answer to a job that succeeded.
 type Result struct {
 	JSON    json.RawMessage // nil: nothing
 	Omitted bool            // too large to keep
 }
 
-// newResult keeps an answer: JSON as it is, other text as a string, and nothing of what
-// is neither.
+// newResult returns an answer as a result: JSON unchanged, other text as a string, and nothing
+// else.
 func newResult(body []byte, cut bool) Result {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")))
 	switch {
@@ -39,8 +39,8 @@ func newResult(body []byte, cut bool) Result {
 	return Result{JSON: text}
 }
 
-// part is the value at a pointer in a line of JSON, nil when there is none.
-func part(line []byte, at *splice.Plan) []byte {
+// valueAt returns the value at a pointer in a line of JSON, or nil.
+func valueAt(line []byte, at *splice.Plan) []byte {
 	var out bytes.Buffer
 	e := at.New(&out)
 	defer e.Release()
@@ -50,7 +50,7 @@ func part(line []byte, at *splice.Plan) []byte {
 	return out.Bytes()
 }
 
-// failureOf reads an error in our form.
+// failureOf parses an error in the gateway's format.
 func failureOf(body []byte) *Failure {
 	var said struct{ Error Failure }
 	if json.Unmarshal(body, &said) != nil || said.Error.Code == "" {

@@ -7,13 +7,14 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
-// room reports whether the job of a mark fits into the queue, in which it may stand already.
+// checkRoom refuses the job of a mark if it does not fit into the queue, which may contain it
+// already.
 //
-// A client has per_client places. Callers without a token are told apart by their address:
-// each has per_client places at most, all together half of the queue (or per_client, if that is
-// more), and a third of that is for those who have no job yet. Otherwise a single address could
-// keep everybody else from the queue.
-func (q *Queue) room(ctx context.Context, of mark) (*envelope.Refusal, error) {
+// A client has per_client places. Callers without a token are distinguished by their address:
+// each has at most per_client places, all together half of the queue (or per_client, if that is
+// more), and a third of that is reserved for callers without a job. Otherwise a single address
+// could exclude everybody else.
+func (q *Queue) checkRoom(ctx context.Context, of mark) (*envelope.Refusal, error) {
 	marks, err := q.listMarks(ctx, q.Config.Queue+1)
 	if err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func (q *Queue) room(ctx context.Context, of mark) (*envelope.Refusal, error) {
 		return full(), nil
 	case own > q.PerClient:
 		return greedy(), nil
-	case of.Client == "" && !q.fits(strangers, of.From):
+	case of.Client == "" && !q.fitsStranger(strangers, of.From):
 		if own > 1 {
 			return greedy(), nil
 		}
@@ -46,8 +47,9 @@ func (q *Queue) room(ctx context.Context, of mark) (*envelope.Refusal, error) {
 	return nil, nil
 }
 
-// fits reports whether there is a place for a caller without a token beside the others.
-func (q *Queue) fits(strangers []string, from string) bool {
+// fitsStranger reports whether there is a place for a caller without a token in addition to the
+// others.
+func (q *Queue) fitsStranger(strangers []string, from string) bool {
 	most := max(q.PerClient, q.Config.Queue/2)
 	return len(strangers) < most && q.Fair((2*most+2)/3, strangers, from)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// Why a run ends early.
+// Reasons for which a run ends early.
 var (
 	errCancelled = errors.New("job: cancelled")
 	errShutdown  = errors.New("job: the process ends")
@@ -20,29 +20,29 @@ var (
 )
 
 const (
-	beat      = time.Second // how often a run looks after its record
+	beat      = time.Second // how often a run renews its record
 	storeTime = 5 * time.Second
-	// endTime is how long storing an outcome is tried.
+	// endTime is how long the gateway tries to store an outcome.
 	endTime = 10 * time.Minute
 )
 
-// run is a job that runs here.
+// run is a job that runs on this node.
 type run struct {
 	q      *Queue
 	fence  uint64
 	cancel context.CancelCauseFunc
 	answer *Recorder
 
-	mu     sync.Mutex // the rest
+	mu     sync.Mutex // guards the rest
 	job    *Job
 	record store.Record
 	file   *file
-	gone   bool // the job is no longer ours to end
-	ended  bool // because we have ended it
+	gone   bool // another node ends the job
+	ended  bool // because this run has ended it
 }
 
-// free returns how many more jobs this node may run.
-func (q *Queue) free() int {
+// freeWorkers returns how many more jobs this node may run.
+func (q *Queue) freeWorkers() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.Workers - len(q.runs)
@@ -54,8 +54,8 @@ func (q *Queue) here(id string) bool {
 	return q.runs[id] != nil
 }
 
-// abort ends a run that is here.
-func (q *Queue) abort(id string) {
+// abortRun ends a run on this node.
+func (q *Queue) abortRun(id string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if r := q.runs[id]; r != nil {
@@ -80,37 +80,37 @@ func (q *Queue) begin(j *Job, r store.Record, release func()) {
 			q.mu.Unlock()
 			q.nudge()
 		}()
-		this.work(ctx)
+		this.doJob(ctx)
 	})
 }
 
-// work does the job and stores what became of it.
-func (r *run) work(ctx context.Context) {
+// doJob runs the job and stores the outcome.
+func (r *run) doJob(ctx context.Context) {
 	beating, rest := context.WithCancel(context.Background())
 	var keeper sync.WaitGroup
-	keeper.Go(func() { r.keep(beating) })
-	failure := r.do(ctx)
+	keeper.Go(func() { r.keepLease(beating) })
+	failure := r.fetchAndSend(ctx)
 	rest()
 	keeper.Wait()
-	r.finish(context.Cause(ctx), failure)
+	r.storeOutcome(context.Cause(ctx), failure)
 }
 
-// do fetches and asks the upstream.
-func (r *run) do(ctx context.Context) (failure *Failure) {
+// fetchAndSend fetches the file and sends the request to the upstream.
+func (r *run) fetchAndSend(ctx context.Context) (failure *Failure) {
 	q := r.q
 	defer func() {
-		// Nobody recovers for this goroutine, and one job must not end the process.
+		// No caller recovers in this goroutine, and one job must not end the process.
 		if p := recover(); p != nil {
 			q.Log.Error("a job panicked", "queue", q.Name, "job", r.job.ID, "panic", fmt.Sprint(p))
 			failure = UpstreamFailed.Failure()
 		}
 	}()
 	in := r.job.Input
-	task := Task{Job: r.copy(), Config: &q.Config, Answer: r.answer}
+	task := Task{Job: r.copyJob(), Config: &q.Config, Answer: r.answer}
 	if q.Fetch == nil {
-		task.Upload = plain(in)
+		task.Upload = bodyUpload(in)
 	} else {
-		f, failure := q.fetcher.open(ctx, in.URL)
+		f, failure := q.fetcher.openFile(ctx, in.URL)
 		if failure != nil {
 			q.Observer.File(ctx, Code(failure.Code), task.Job)
 			return failure
@@ -120,7 +120,7 @@ func (r *run) do(ctx context.Context) (failure *Failure) {
 		r.file = f
 		r.mu.Unlock()
 		var err error
-		if task.Upload, err = q.Fetch.upload(f); err != nil {
+		if task.Upload, err = q.Fetch.newUpload(f); err != nil {
 			return UpstreamFailed.Failure()
 		}
 	}
@@ -131,7 +131,7 @@ func (r *run) do(ctx context.Context) (failure *Failure) {
 		broken := r.file.Failure()
 		if broken != nil {
 			q.Observer.File(ctx, Code(broken.Code), task.Job)
-			return broken // whatever the upstream makes of half a file
+			return broken // whatever the upstream answers to an incomplete file
 		}
 		if failure == nil {
 			q.Observer.File(ctx, "", task.Job)
@@ -143,17 +143,17 @@ func (r *run) do(ctx context.Context) (failure *Failure) {
 	return failure
 }
 
-// copy is for those who read it while the run goes on.
-func (r *run) copy() *Job {
+// copyJob returns a copy to read while the run goes on.
+func (r *run) copyJob() *Job {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	j := *r.job
 	return &j
 }
 
-// keep renews the lease, stores the progress, and notices that the job was cancelled or taken up
-// by another node.
-func (r *run) keep(ctx context.Context) {
+// keepLease renews the lease, stores the progress, and notices if the job was cancelled or taken
+// over by another node.
+func (r *run) keepLease(ctx context.Context) {
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
 	renewed := r.q.Now()
@@ -163,7 +163,7 @@ func (r *run) keep(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if r.look(ctx) {
+		if r.readBack(ctx) {
 			return
 		}
 		now := r.q.Now()
@@ -174,7 +174,7 @@ func (r *run) keep(ctx context.Context) {
 		if r.renew(ctx, now, progress) {
 			renewed = now
 		} else if r.q.Retry > 0 && now.Sub(renewed) > lease {
-			// Another node may have begun it again.
+			// Another node may have started it again.
 			r.cancel(errLost)
 		}
 	}
@@ -198,19 +198,19 @@ func (r *run) news(progress *int) bool {
 	return progress != nil && (r.job.Progress == nil || *progress != *r.job.Progress)
 }
 
-// look reads the job, and reports that it no longer belongs to this run.
-func (r *run) look(ctx context.Context) (gone bool) {
+// readBack reads the job, and reports whether it no longer belongs to this run.
+func (r *run) readBack(ctx context.Context) (gone bool) {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now, record, err := r.q.load(ctx, r.job.ID)
+	now, record, err := r.q.loadJob(ctx, r.job.ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 	case err != nil:
-		return false // nothing is known; the work goes on
+		return false // nothing is known, so the work goes on
 	case now.held(r.fence) == nil:
-		r.job, r.record = now, record // what was written without an answer
+		r.job, r.record = now, record // as written, although the store did not answer
 		return false
 	}
 	r.gone = true
@@ -218,7 +218,7 @@ func (r *run) look(ctx context.Context) (gone bool) {
 	if now != nil && now.State == Cancelled {
 		why = errCancelled
 	} else if now != nil && now.Fence == r.fence && now.State.Final() && now.ended() != EventInterrupted {
-		r.ended = true // by a write whose answer was lost; only interruptions are others' to tell
+		r.ended = true // by a write whose answer was lost; only interruptions are reported by other nodes
 		r.q.Observer.Job(ctx, now.ended(), now)
 	}
 	r.cancel(why)
@@ -234,23 +234,23 @@ func (r *run) renew(ctx context.Context, now time.Time, progress *int) bool {
 	if j.Renew(now, r.fence, progress) != nil {
 		return false
 	}
-	record, err := r.q.save(ctx, &j, r.record)
+	record, err := r.q.saveJob(ctx, &j, r.record)
 	if err != nil {
-		return false // the next look says why
+		return false // the next read says why
 	}
 	r.job, r.record = &j, record
 	return true
 }
 
-// finish stores the outcome as long as the job belongs to this run. It waits for a store that is
-// out of reach: the upstream has done its part, and will not be asked again.
-func (r *run) finish(why error, failure *Failure) {
+// storeOutcome stores the outcome as long as the job belongs to this run. It waits for a store
+// that is unavailable: the upstream has done its part, and will not be called again.
+func (r *run) storeOutcome(why error, failure *Failure) {
 	q := r.q
-	r.answer.finish()
+	r.answer.finishAnswer()
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
 	for pause := 50 * time.Millisecond; !r.gone; pause = min(2*pause, 5*time.Second) {
-		err := r.end(ctx, why, failure)
+		err := r.tryOutcome(ctx, why, failure)
 		if err == nil {
 			r.ended = r.job.State.Final()
 			q.Observer.Job(ctx, r.job.ended(), r.job)
@@ -260,24 +260,24 @@ func (r *run) finish(why error, failure *Failure) {
 			q.Log.Error("the outcome of a job could not be stored", "queue", q.Name, "job", r.job.ID, "error", err)
 			return
 		}
-		if !errors.Is(err, store.ErrConflict) { // of which the look tells at once what it means
+		if !errors.Is(err, store.ErrConflict) { // readBack determines at once what a conflict means
 			select {
 			case <-ctx.Done():
 			case <-time.After(pause):
 			}
 		}
-		r.look(ctx)
+		r.readBack(ctx)
 	}
 	switch {
 	case r.ended:
-		q.withdraw(ctx, r.job.ID)
+		q.removeMark(ctx, r.job.ID)
 	case r.gone && !errors.Is(why, errCancelled):
-		q.Log.Warn("the outcome of a job came too late: it is no longer this node's", "queue", q.Name, "job", r.job.ID)
+		q.Log.Warn("the outcome of a job came too late: the job no longer belongs to this node", "queue", q.Name, "job", r.job.ID)
 	}
 }
 
-// end tries once to store the outcome.
-func (r *run) end(ctx context.Context, why error, failure *Failure) error {
+// tryOutcome tries once to store the outcome.
+func (r *run) tryOutcome(ctx context.Context, why error, failure *Failure) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
 	now := r.q.Now()
@@ -298,15 +298,15 @@ func (r *run) end(ctx context.Context, why error, failure *Failure) error {
 	if err != nil {
 		return err
 	}
-	record, err := r.q.save(ctx, &j, r.record)
+	record, err := r.q.saveJob(ctx, &j, r.record)
 	if err == nil {
 		r.job, r.record = &j, record
 	}
 	return err
 }
 
-// result is the answer, or the declared part of its last line. From an answer that is not JSON
-// lines the translation has already taken the part.
+// result returns the answer, or the declared part of its last line. From an answer that is not
+// JSON lines the translation has already taken the part.
 func (r *run) result() Result {
 	body := r.answer.body
 	if r.answer.lines {
@@ -314,13 +314,13 @@ func (r *run) result() Result {
 		if plan == nil {
 			plan = r.q.result
 		}
-		body = part(body, plan)
+		body = valueAt(body, plan)
 	}
 	return newResult(body, r.answer.cut)
 }
 
-// plain passes on the request's own body.
-func plain(in *Input) Upload {
+// bodyUpload passes on the request's own body.
+func bodyUpload(in *Input) Upload {
 	u := Upload{Body: bytes.NewReader(in.Body), Length: int64(len(in.Body)), Header: make(map[string][]string)}
 	if in.ContentType != "" {
 		u.Header.Set("Content-Type", in.ContentType)

@@ -2,7 +2,7 @@ package job
 
 import "slices"
 
-// State is where a job stands.
+// State is the state of a job.
 type State string
 
 // The states of a job. The last three are final.
@@ -14,7 +14,7 @@ const (
 	Cancelled State = "cancelled"
 )
 
-// States are all of them, with what may follow.
+// States lists all states and their successors.
 var States = []struct {
 	State State
 	Next  []State
@@ -26,7 +26,7 @@ var States = []struct {
 	{Cancelled, nil},
 }
 
-// Final reports that nothing follows.
+// Final reports whether the state has no successor.
 func (s State) Final() bool { return len(next(s)) == 0 }
 
 func next(s State) []State {
@@ -40,7 +40,7 @@ func next(s State) []State {
 
 func (s State) may(to State) bool { return slices.Contains(next(s), to) }
 
-// Code is why a job failed where the upstream did not say it: a closed set.
+// Code says why a job failed if the upstream did not say it. The set is closed.
 type Code string
 
 // The codes of failures.
@@ -59,7 +59,7 @@ const (
 	FileEncoded     Code = "file_encoded"
 )
 
-// Codes are all of them, with the text for people.
+// Codes lists all codes with their messages.
 var Codes = []struct {
 	Code    Code
 	Message string

@@ -9,8 +9,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// mark says that a job is not finished, and leads the queue to it: what is true of a job stands
-// in its own record. Its parent in the store is the queue.
+// mark marks a job as unfinished and leads the queue to it; the state of the job is in its own
+// record. The mark's parent in the store is the queue.
 type mark struct {
 	ID     string    `json:"-"`
 	Client string    `json:"client"`
@@ -50,8 +50,8 @@ func (q *Queue) listMarks(ctx context.Context, limit int) ([]mark, error) {
 	return marks, nil
 }
 
-// load reads a job.
-func (q *Queue) load(ctx context.Context, id string) (*Job, store.Record, error) {
+// loadJob reads a job.
+func (q *Queue) loadJob(ctx context.Context, id string) (*Job, store.Record, error) {
 	r, err := q.Store.Get(ctx, jobKey(id))
 	if err != nil {
 		return nil, r, err
@@ -63,8 +63,8 @@ func (q *Queue) load(ctx context.Context, id string) (*Job, store.Record, error)
 	return j, r, err
 }
 
-// save writes a job that was read as r.
-func (q *Queue) save(ctx context.Context, j *Job, r store.Record) (store.Record, error) {
+// saveJob writes a job that was read as r.
+func (q *Queue) saveJob(ctx context.Context, j *Job, r store.Record) (store.Record, error) {
 	value, err := encode(j)
 	if err != nil {
 		return r, err

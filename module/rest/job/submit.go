@@ -26,24 +26,24 @@ type Request struct {
 	Version     string
 	Body        []byte
 	ContentType string
-	Header      http.Header // who calls, for the upstream
+	Header      http.Header // tells the upstream who the caller is
 	Scopes      []string
 }
 
-// MaxBody is the most bytes of a request's body.
+// MaxBody is the maximum size of a request's body.
 const MaxBody = maxBody
 
 // ErrUnknown: the store did not say whether it stored the job.
-var ErrUnknown = errors.New("job: it may have been stored, or not")
+var ErrUnknown = errors.New("job: it is not known whether the job was stored")
 
-// Submit stores a job. A job that it returns is durable. An error is a fault of the store; with
-// ErrUnknown there may be a job all the same.
+// Submit stores a job. A returned job is durable. An error is a fault of the store; with
+// ErrUnknown the job may exist nevertheless.
 func (q *Queue) Submit(ctx context.Context, r Request) (*Job, *envelope.Refusal, error) {
-	in, refused := q.input(ctx, r)
+	in, refused := q.newInput(ctx, r)
 	if refused != nil {
 		return nil, refused, nil
 	}
-	j, refused, err := q.enter(ctx, r, in)
+	j, refused, err := q.storeJob(ctx, r, in)
 	if refused != nil {
 		e := EventQueueFull
 		if refused.Status == http.StatusTooManyRequests {
@@ -54,13 +54,13 @@ func (q *Queue) Submit(ctx context.Context, r Request) (*Job, *envelope.Refusal,
 	return j, refused, err
 }
 
-// unmade is a job that was not made, for the observer.
+// unmade returns a job that was not made, for the observer.
 func (r Request) unmade(q *Queue) *Job {
 	return &Job{Queue: q.Name, Version: r.Version, Owner: r.Owner}
 }
 
-// enter stores a job if there is room for it.
-func (q *Queue) enter(ctx context.Context, r Request, in *Input) (*Job, *envelope.Refusal, error) {
+// storeJob stores a job if there is room for it.
+func (q *Queue) storeJob(ctx context.Context, r Request, in *Input) (*Job, *envelope.Refusal, error) {
 	ctx, cancel := context.WithTimeout(ctx, admitTime)
 	defer cancel()
 	select {
@@ -71,7 +71,7 @@ func (q *Queue) enter(ctx context.Context, r Request, in *Input) (*Job, *envelop
 	}
 	now := q.Now()
 	j := &Job{
-		// In the order in which they were made, which is that of the index.
+		// IDs are in chronological order, which is that of the index.
 		ID:    fmt.Sprintf("%012x", uint64(now.UnixMilli())&(1<<48-1)) + q.NewID(),
 		Queue: q.Name, Version: r.Version, Owner: r.Owner, State: Queued, Input: in, Created: now,
 	}
@@ -83,25 +83,26 @@ func (q *Queue) enter(ctx context.Context, r Request, in *Input) (*Job, *envelop
 	if m.Client == "" {
 		m.From = r.From
 	}
-	if refused, err := q.room(ctx, m); refused != nil || err != nil {
+	if refused, err := q.checkRoom(ctx, m); refused != nil || err != nil {
 		return nil, refused, err
 	}
 	expires := now.Add(maxAge)
-	// The mark first: a job without one is never found, a mark without one is cleared away.
+	// The mark is written first: a job without a mark is never found, a mark without a job is
+	// removed later.
 	if err := q.createMark(ctx, m, expires); err != nil {
-		q.withdraw(ctx, j.ID)
+		q.removeMark(ctx, j.ID)
 		return nil, nil, err
 	}
-	// Again, with its own: of several nodes that fill the last place at the same time none
-	// goes beyond it, at the price that all may be refused.
-	refused, err := q.room(ctx, m)
+	// Check again, with the own mark: of several nodes that fill the last place at the same time
+	// none exceeds the limit, at the price that all of them may be refused.
+	refused, err := q.checkRoom(ctx, m)
 	if refused == nil && err == nil {
 		if _, err = q.Store.Create(ctx, store.Record{Key: jobKey(j.ID), Value: value, Expires: expires}); err != nil {
 			err = fmt.Errorf("%w: %w", ErrUnknown, err)
 		}
 	}
 	if refused != nil || err != nil {
-		q.withdraw(ctx, j.ID)
+		q.removeMark(ctx, j.ID)
 		return nil, refused, err
 	}
 	q.Observer.Job(ctx, EventAccepted, j)
@@ -109,16 +110,16 @@ func (q *Queue) enter(ctx context.Context, r Request, in *Input) (*Job, *envelop
 	return j, nil, nil
 }
 
-// withdraw removes the mark of a job that is over or was never acknowledged. If that fails, the
-// loop does it later.
-func (q *Queue) withdraw(ctx context.Context, id string) {
+// removeMark removes the mark of a job that is over or was never acknowledged. If that fails,
+// the loop does it later.
+func (q *Queue) removeMark(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	_ = q.deleteMark(ctx, id)
 }
 
-// input reads what a job is to do.
-func (q *Queue) input(ctx context.Context, r Request) (*Input, *envelope.Refusal) {
+// newInput returns the input of a job.
+func (q *Queue) newInput(ctx context.Context, r Request) (*Input, *envelope.Refusal) {
 	if len(r.Body) > maxBody {
 		return nil, envelope.Refuse(http.StatusRequestEntityTooLarge, "")
 	}
@@ -127,20 +128,20 @@ func (q *Queue) input(ctx context.Context, r Request) (*Input, *envelope.Refusal
 		in.Body, in.ContentType = r.Body, r.ContentType
 		return in, nil
 	}
-	address, refused := member(r.Body, q.Fetch.Field)
+	address, refused := readMember(r.Body, q.Fetch.Field)
 	if refused != nil {
 		return nil, refused
 	}
 	in.URL = address
-	forbidden, refused := q.fetcher.check(ctx, address)
+	forbidden, refused := q.fetcher.checkURL(ctx, address)
 	if forbidden {
 		q.Observer.File(ctx, FileForbidden, r.unmade(q))
 	}
 	return in, refused
 }
 
-// member reads the one member that a body may have.
-func member(body []byte, name string) (string, *envelope.Refusal) {
+// readMember reads the only member that a body may have.
+func readMember(body []byte, name string) (string, *envelope.Refusal) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return "", envelope.Refuse(http.StatusBadRequest, "the body must be a JSON object")

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// lease is how long a job belongs to the node that runs it. It is renewed three times
-// as often, and the clocks of nodes may differ by what is left.
+// lease is how long a job belongs to the node that runs it. It is renewed three times as often,
+// and the clocks of nodes may differ by the rest.
 const (
 	lease      = 15 * time.Second
 	renewAfter = lease / 3
@@ -15,15 +15,14 @@ const (
 // Errors of transitions.
 var (
 	// ErrState: the job is in a state that does not permit this.
-	ErrState = errors.New("job: not in this state")
-	// ErrFence: somebody else has taken the job up since.
-	ErrFence = errors.New("job: taken up by another")
+	ErrState = errors.New("job: its state does not permit this")
+	// ErrFence: another node has taken over the job.
+	ErrFence = errors.New("job: taken over by another node")
 )
 
-// The methods below are the only ones that change a job's state. They change nothing
-// when they fail.
+// Only the methods below change a job's state. If they fail, they change nothing.
 
-// Claim takes a waiting job up.
+// Claim starts a waiting job.
 func (j *Job) Claim(now time.Time, node string) error {
 	if err := j.move(Running); err != nil {
 		return err
@@ -36,7 +35,7 @@ func (j *Job) Claim(now time.Time, node string) error {
 	return nil
 }
 
-// Renew is for who holds the fence, also when the lease has ended but nobody noticed.
+// Renew is for the holder of the fence, even if the lease has expired unnoticed.
 func (j *Job) Renew(now time.Time, fence uint64, progress *int) error {
 	if err := j.held(fence); err != nil {
 		return err
@@ -54,27 +53,27 @@ func (j *Job) Succeed(now time.Time, fence uint64, r Result) error {
 		return err
 	}
 	all := 100
-	j.end(now, Succeeded)
+	j.endIn(now, Succeeded)
 	j.Result, j.Omitted, j.Progress = r.JSON, r.Omitted, &all
 	return nil
 }
 
-// Fail ends a job that its holder could not do.
+// Fail ends a job that its holder could not complete.
 func (j *Job) Fail(now time.Time, fence uint64, f Failure) error {
 	if err := j.held(fence); err != nil {
 		return err
 	}
-	j.end(now, Failed)
+	j.endIn(now, Failed)
 	j.Failure = &f
 	return nil
 }
 
-// Cancel ends a job whose owner no longer wants it. What the upstream has done stays done.
+// Cancel ends a job that its owner no longer wants. What the upstream has done is not undone.
 func (j *Job) Cancel(now time.Time) error {
 	if err := j.move(Cancelled); err != nil {
 		return err
 	}
-	j.end(now, Cancelled)
+	j.endIn(now, Cancelled)
 	return nil
 }
 
@@ -88,7 +87,7 @@ func (j *Job) Interrupt(now time.Time, retry int) error {
 		j.State, j.Progress, j.Node, j.Until, j.Claimed = Queued, nil, "", time.Time{}, ""
 		return nil
 	}
-	j.end(now, Failed)
+	j.endIn(now, Failed)
 	j.Failure = Interrupted.Failure()
 	return nil
 }
@@ -114,7 +113,7 @@ func (j *Job) held(fence uint64) error {
 	return nil
 }
 
-func (j *Job) end(now time.Time, s State) {
+func (j *Job) endIn(now time.Time, s State) {
 	j.State, j.Finished, j.Input = s, now, nil
 	j.Node, j.Until, j.Claimed = "", time.Time{}, ""
 }

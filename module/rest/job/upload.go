@@ -22,8 +22,8 @@ type Upload struct {
 	Header http.Header
 }
 
-// upload passes a file on as the upstream wants it.
-func (c *Fetch) upload(f *file) (Upload, error) {
+// newUpload returns a file in the form that the upstream expects.
+func (c *Fetch) newUpload(f *file) (Upload, error) {
 	u := Upload{Body: f, Length: f.Length, Header: make(http.Header)}
 	if c.Part == "" {
 		u.Header.Set("Content-Type", f.Type)
@@ -50,9 +50,8 @@ func (c *Fetch) upload(f *file) (Upload, error) {
 	return u, nil
 }
 
-// fileType is the media type a file's server gives, but never one that makes an upstream
-// read the file's content as parameters of the request: PHP would let them stand beside
-// those of our own address.
+// fileType returns the media type from the file's server, but never one that makes an upstream
+// read the file's content as parameters of the request: PHP would add them to those of the URL.
 func fileType(label string) string {
 	const unknown = "application/octet-stream"
 	media, params, err := mime.ParseMediaType(label)
@@ -70,7 +69,7 @@ func fileType(label string) string {
 	return unknown
 }
 
-// fileName is the name a file's server gives, or the end of its address, without what
+// fileName returns the name from the file's server, or the end of its URL, without anything that
 // leads out of a directory or hides a file.
 func fileName(res *http.Response) string {
 	_, params, _ := mime.ParseMediaType(res.Header.Get("Content-Disposition"))

@@ -22,7 +22,7 @@ func held(content, name, kind string) *file {
 }
 
 func TestAFileIsPassedOnAsTheUpstreamWantsIt(t *testing.T) {
-	up, err := (&Fetch{}).upload(held("a,b", "list.csv", "text/csv"))
+	up, err := (&Fetch{}).newUpload(held("a,b", "list.csv", "text/csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestAFileIsPassedOnAsTheUpstreamWantsIt(t *testing.T) {
 		t.Errorf("%q %+v", body, up)
 	}
 	for _, name := range []string{"list.csv", "Größe \"x\".csv", "a;b=c.csv", "\\.csv"} {
-		if up, err = (&Fetch{Part: "upload"}).upload(held("a,b", name, "text/csv")); err != nil {
+		if up, err = (&Fetch{Part: "upload"}).newUpload(held("a,b", name, "text/csv")); err != nil {
 			t.Fatal(err)
 		}
 		body, _ = io.ReadAll(up.Body)
@@ -49,7 +49,7 @@ func TestAFileIsPassedOnAsTheUpstreamWantsIt(t *testing.T) {
 	}
 	f := held("a,b", "x", "text/csv")
 	f.Length = -1
-	if up, err = (&Fetch{Part: "upload"}).upload(f); err != nil || up.Length != -1 {
+	if up, err = (&Fetch{Part: "upload"}).newUpload(f); err != nil || up.Length != -1 {
 		t.Errorf("%v %+v", err, up)
 	}
 }

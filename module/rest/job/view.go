@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// view is what a job's owner is shown.
+// view is what the owner of a job sees.
 type view struct {
 	ID       string          `json:"id"`
 	State    State           `json:"state"`
@@ -18,8 +18,8 @@ type view struct {
 	Error    *Failure        `json:"error,omitempty"`
 }
 
-// JSON is the job as its owner is shown it: `result` is there when it succeeded, null if
-// there was none; `error` when it failed.
+// JSON returns the job as its owner sees it: it has `result` if it succeeded, null if there was
+// none, and `error` if it failed.
 func (j *Job) JSON() []byte {
 	v := view{
 		ID: j.ID, State: j.State, Progress: j.Progress, Omitted: j.Omitted, Error: j.Failure,
@@ -31,7 +31,7 @@ func (j *Job) JSON() []byte {
 		}
 	}
 	b, err := json.Marshal(v)
-	if err != nil { // a stored result is JSON: it was read from JSON
+	if err != nil { // a stored result is valid JSON, because it was read from JSON
 		return []byte(`{}`)
 	}
 	return b
