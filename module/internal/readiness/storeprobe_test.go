@@ -22,11 +22,11 @@ func (h *held) enter() (func(), error) {
 func TestAFloodOfQuestionsIsOneProbeASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var looks atomic.Int64
-		p := &Probe{probe: func(context.Context) Result {
+		p := newProbe(func(context.Context) Result {
 			looks.Add(1)
 			time.Sleep(10 * time.Millisecond)
 			return Result{}
-		}}
+		})
 		var h held
 		var all sync.WaitGroup
 		for range 1000 {
@@ -53,11 +53,11 @@ func TestAStoreThatHangsIsProbedOnceAndKeepsNobodyWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var looks atomic.Int64
 		answer := make(chan struct{})
-		p := &Probe{probe: func(context.Context) Result {
+		p := newProbe(func(context.Context) Result {
 			looks.Add(1)
 			<-answer // whatever its context says
 			return Result{}
-		}}
+		})
 		var h held
 		begun := time.Now()
 		if got := p.Ask(t.Context(), h.enter); !errors.Is(got.Store, errNoAnswer) || time.Since(begun) != Timeout {
@@ -83,10 +83,10 @@ func TestAStoreThatHangsIsProbedOnceAndKeepsNobodyWaiting(t *testing.T) {
 
 func TestWhoeverAsksFirstMayLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &Probe{probe: func(ctx context.Context) Result {
+		p := newProbe(func(ctx context.Context) Result {
 			time.Sleep(100 * time.Millisecond)
 			return Result{Store: ctx.Err()}
-		}}
+		})
 		var h held
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
@@ -100,7 +100,7 @@ func TestWhoeverAsksFirstMayLeave(t *testing.T) {
 }
 
 func TestAProbeThatCannotHoldWhatItNeedsIsNone(t *testing.T) {
-	p := &Probe{probe: func(context.Context) Result { panic("not to be called") }}
+	p := newProbe(func(context.Context) Result { panic("not to be called") })
 	if got := p.Ask(t.Context(), func() (func(), error) { return nil, pool.ErrGone }); !errors.Is(got.Store, pool.ErrGone) || !errors.Is(got.Keys, pool.ErrGone) {
 		t.Error(got)
 	}

@@ -2,7 +2,6 @@ package readiness
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -10,63 +9,39 @@ import (
 )
 
 const (
-	// writeEvery is the least time between two writes to a store that can be written.
+	// writeEvery is the minimum time between two writes to a store that can be written.
 	writeEvery = 10 * time.Second
-	// writeAgain is the least time between two writes after a failed write or operation: a full
-	// disk is not overloaded, and freed space is soon noticed.
+	// writeAgain is the minimum time between two writes after a failed write or operation: a full
+	// disk is not overloaded, and freed space is noticed soon.
 	writeAgain = 2 * time.Second
-	// writePatience is how long a readiness check waits for a write. After that the previous
-	// result counts: a slow disk makes sign-ins slow, not impossible.
+	// writePatience is how long health checks wait for a write. After that the previous result
+	// counts: a slow disk makes sign-ins slow, not impossible.
 	writePatience = 300 * time.Millisecond
-	// writeTimeout is after how long a write has failed.
+	// writeTimeout is the time after which a write has failed.
 	writeTimeout = 10 * time.Second
-	// writeLife is how long the record lives: other nodes' clocks may differ.
+	// writeLife is the lifetime of the record: clocks of other nodes may differ.
 	writeLife = time.Minute
-	// writeSize makes the write need about as much room as those of a sign-in.
+	// writeSize makes the write about as large as those of a sign-in.
 	writeSize = 4 << 10
 )
 
-// writeProbe finds out whether a store can be written, by writing a record without a meaning. One
-// write runs at a time.
-type writeProbe struct {
-	mu    sync.Mutex
-	begun time.Time     // of the last write; zero: there was none
-	done  chan struct{} // closed when the write under way ends; nil: none is
-	err   error         // of the last write that ended
+// writeProbe finds out whether a store can be written, by writing a meaningless record.
+type writeProbe struct{ background[error] }
+
+func newWriteProbe() *writeProbe {
+	return &writeProbe{background[error]{timeout: writeTimeout, patience: writePatience}}
 }
 
-// ask returns why the store cannot be written, or nil. suspect reports whether an operation has
-// failed since it was last called; then an earlier successful write no longer counts.
+// ask returns why the store cannot be written, or nil. While a write takes long, the previous result
+// counts. suspect reports whether an operation has failed since it was last called; then an earlier
+// successful write no longer counts.
 func (p *writeProbe) ask(ctx context.Context, suspect func() bool, write func(context.Context) error) error {
-	p.mu.Lock()
-	if age := time.Since(p.begun); p.done == nil && (p.begun.IsZero() || age >= writeEvery || age >= writeAgain && (p.err != nil || suspect())) {
-		p.begun, p.done = time.Now(), make(chan struct{})
-		go p.run(p.done, write)
+	due := func() bool {
+		age := time.Since(p.begun)
+		return age >= writeEvery || age >= writeAgain && (p.last != nil || suspect())
 	}
-	done := p.done
-	p.mu.Unlock()
-	if done != nil {
-		overdue := time.NewTimer(writePatience)
-		defer overdue.Stop()
-		select {
-		case <-done:
-		case <-overdue.C:
-		case <-ctx.Done():
-		}
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.err
-}
-
-func (p *writeProbe) run(done chan<- struct{}, write func(context.Context) error) {
-	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
-	defer cancel()
-	err := write(ctx)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.err, p.done = err, nil
-	close(done)
+	found, _ := p.background.ask(ctx, due, func() (func(context.Context) error, error) { return write, nil })
+	return found
 }
 
 // writeTo creates a record under a unique key, so that nodes do not conflict, and with a parent,

@@ -26,7 +26,7 @@ func TestAStoreIsWrittenOnceInAWhile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var p writeProbe
+				p := newWriteProbe()
 				var writes atomic.Int64
 				write := func(context.Context) error { writes.Add(1); return c.err }
 				var all sync.WaitGroup
@@ -52,7 +52,7 @@ func TestAStoreIsWrittenOnceInAWhile(t *testing.T) {
 // N12: a write of a request that failed is looked into before the ten seconds are over.
 func TestAFailedOperationIsLookedInto(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var p writeProbe
+		p := newWriteProbe()
 		var fault error
 		var failed atomic.Bool
 		suspect := func() bool { return failed.Swap(false) }
@@ -82,7 +82,7 @@ func TestAFailedOperationIsLookedInto(t *testing.T) {
 // N12: a write that hangs keeps nobody waiting, runs alone, and has failed in the end.
 func TestAWriteThatHangsCountsWhenItEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var p writeProbe
+		p := newWriteProbe()
 		var writes atomic.Int64
 		ask := func() error {
 			return p.ask(t.Context(), func() bool { return true }, func(ctx context.Context) error {
@@ -100,6 +100,7 @@ func TestAWriteThatHangsCountsWhenItEnds(t *testing.T) {
 			if took := time.Since(asked); took > writePatience {
 				t.Errorf("it took %v", took)
 			}
+			time.Sleep(10 * time.Millisecond)
 		}
 		synctest.Wait()
 		if err := ask(); !errors.Is(err, context.DeadlineExceeded) || writes.Load() > 2 {
