@@ -133,12 +133,13 @@ func pauseBetweenTries(ctx context.Context, try int) error {
 		return nil
 	}
 	half := time.Duration(try) * pauseStep / 2
-	t := time.NewTimer(half + time.Duration(time.Now().UnixNano())%half)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return Sleep(ctx, half+time.Duration(time.Now().UnixNano())%half)
+}
+
+// Sleep waits for d, or until ctx ends, whose error it then returns.
+func Sleep(ctx context.Context, d time.Duration) error {
+	elapsed, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	<-elapsed.Done()
+	return ctx.Err()
 }

@@ -166,7 +166,8 @@ func (s *Sweeper) workOnSweep(ctx context.Context, rec store.Record) (more bool,
 		if done {
 			return s.endPass(ctx, rec, v)
 		}
-		if err := pauseFor(ctx, s.Now().Sub(began)); err != nil {
+		// Leave the store to others for as long as the page took.
+		if err := store.Sleep(ctx, min(s.Now().Sub(began), time.Second)); err != nil {
 			s.releaseLease(ctx, rec, v)
 			return false, err
 		}
@@ -343,14 +344,4 @@ func Expire(ctx context.Context, b store.Backend, rec store.Record, at time.Time
 		return err
 	}
 	return nil
-}
-
-// pauseFor leaves the store to others for as long as the last page took.
-func pauseFor(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(min(d, time.Second)):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

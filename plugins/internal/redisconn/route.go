@@ -52,7 +52,7 @@ func runOnKeyNode(ctx context.Context, client goredis.UniversalClient, key strin
 			continue
 		}
 		asking = false
-		if err = pauseFor(ctx, hopWait<<hop); err == nil {
+		if err = Sleep(ctx, hopWait<<hop); err == nil {
 			node, err = nodes.MasterForKey(ctx, key)
 		}
 	}
@@ -114,13 +114,10 @@ func nodeAt(ctx context.Context, nodes *goredis.ClusterClient, address string) *
 	return found
 }
 
-func pauseFor(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+// Sleep waits for d, or until ctx ends, whose error it then returns.
+func Sleep(ctx context.Context, d time.Duration) error {
+	elapsed, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	<-elapsed.Done()
+	return ctx.Err()
 }

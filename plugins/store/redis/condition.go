@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/gatehouse/gatehouse/plugins/internal/redisconn"
 )
 
 const (
@@ -85,7 +87,7 @@ func (b *Backend) probeUntilServed(ctx context.Context) {
 		b.condition.mu.Unlock()
 	}()
 	for b.condition.lastFault() != nil {
-		if sleepFor(ctx, probePause) != nil {
+		if redisconn.Sleep(ctx, probePause) != nil {
 			return
 		}
 		begin := time.Now()
@@ -100,14 +102,3 @@ func (b *Backend) probeUntilServed(ctx context.Context) {
 }
 
 func errorField(err error) zap.Field { return zap.String("error", err.Error()) }
-
-func sleepFor(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

@@ -94,7 +94,7 @@ func (b *Backend) inspectServers(ctx context.Context) {
 		if goredis.HasErrorPrefix(err, "NOPERM") {
 			return // it may not be asked
 		}
-		if sleepFor(ctx, inspectPause) != nil {
+		if redisconn.Sleep(ctx, inspectPause) != nil {
 			return
 		}
 	}

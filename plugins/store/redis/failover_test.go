@@ -12,6 +12,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/internal/testkit/redistest"
 	"github.com/gatehouse/gatehouse/module/store"
+	"github.com/gatehouse/gatehouse/plugins/internal/redisconn"
 )
 
 // rounds is how often a primary is killed.
@@ -108,7 +109,7 @@ func redeemOver(t *testing.T, b *Backend, round int, told *slowest) (stop func()
 				if err := redeem(t.Context(), b, r.Key); err != nil && !store.IsAnswer(err) {
 					told.since(begin)
 				}
-				_ = sleepFor(ending, 2*time.Millisecond)
+				_ = redisconn.Sleep(ending, 2*time.Millisecond)
 			}
 		})
 	}

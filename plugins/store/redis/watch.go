@@ -10,6 +10,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/gatehouse/gatehouse/module/store"
+	"github.com/gatehouse/gatehouse/plugins/internal/redisconn"
 )
 
 const (
@@ -106,7 +107,7 @@ func (r *reader) catchUp(ctx context.Context, until time.Time) error {
 		if err != nil && until.IsZero() && r.last != "0" && failures < maxLoadFailures && !errors.Is(err, errRewound) && r.b.refuseReason(ctx) == nil {
 			// The load of many records is not begun anew because one answer came late.
 			failures++
-			if err := sleepFor(ctx, time.Duration(failures)*retryPause); err != nil {
+			if err := redisconn.Sleep(ctx, time.Duration(failures)*retryPause); err != nil {
 				return err
 			}
 			continue

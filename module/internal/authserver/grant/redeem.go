@@ -170,7 +170,7 @@ func (g *codes) awaitOutcome(ctx context.Context, record store.Record, code stor
 		if look == maxLooks {
 			return record, code, errCodeClaimed
 		}
-		if err := pause(ctx, lookEvery); err != nil {
+		if err := store.Sleep(ctx, lookEvery); err != nil {
 			return record, code, err
 		}
 		var err error
@@ -179,16 +179,4 @@ func (g *codes) awaitOutcome(ctx context.Context, record store.Record, code stor
 		}
 	}
 	return record, code, nil
-}
-
-// pause waits for d, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
