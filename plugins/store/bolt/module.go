@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/gatehouse/gatehouse/module/store"
+	"github.com/gatehouse/gatehouse/plugins/internal/words"
 )
 
 func init() { caddy.RegisterModule(new(Bolt)) }
@@ -107,21 +108,5 @@ func (b *Bolt) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if d.NextArg() {
 		return d.ArgErr()
 	}
-	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		if d.Val() != "group_commit" {
-			return d.Errf("store bolt: unknown option '%s', expected group_commit", d.Val())
-		}
-		if !d.NextArg() {
-			return d.ArgErr()
-		}
-		wait, err := caddy.ParseDuration(d.Val())
-		if err != nil {
-			return d.Errf("store bolt: group_commit: %v", err)
-		}
-		b.GroupCommit = caddy.Duration(wait)
-		if d.NextArg() {
-			return d.ArgErr()
-		}
-	}
-	return nil
+	return words.Block(d, "the bolt store", map[string]words.Reader{"group_commit": words.Duration(&b.GroupCommit)})
 }

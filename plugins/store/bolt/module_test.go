@@ -30,10 +30,10 @@ func TestCaddyfile(t *testing.T) {
 		{input: "bolt {env.STATE} {\n group_commit 1s\n}", want: Bolt{Path: "{env.STATE}", GroupCommit: caddy.Duration(time.Second)}},
 		{input: "bolt a b", fault: "argument"},
 		{input: `bolt ""`, fault: "empty"},
-		{input: "bolt {\n fsync off\n}", fault: "unknown option 'fsync'"},
-		{input: "bolt {\n group_commit\n}", fault: "argument"},
+		{input: "bolt {\n fsync off\n}", fault: "unrecognized word 'fsync'"},
+		{input: "bolt {\n group_commit\n}", fault: "expected one value"},
 		{input: "bolt {\n group_commit soon\n}", fault: "group_commit"},
-		{input: "bolt {\n group_commit 1s 2s\n}", fault: "argument"},
+		{input: "bolt {\n group_commit 1s 2s\n}", fault: "expected one value"},
 	} {
 		got, err := parse(c.input)
 		switch {
