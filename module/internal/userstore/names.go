@@ -14,20 +14,13 @@ import (
 const orphaned = time.Minute
 
 // readClaim returns the claim of a canonical name, or [ErrNotFound].
-func (s *Users) readClaim(ctx context.Context, name string) (store.Username, store.Record, error) {
+func (s *Users) readClaim(ctx context.Context, name string) (c store.Username, r store.Record, err error) {
 	key := foldName(name)
 	if key == "" || len(key) > store.MaxKeyLength {
-		return store.Username{}, store.Record{}, ErrNotFound
+		return c, r, ErrNotFound
 	}
-	var c store.Username
-	r, err := store.Read(ctx, s.store, store.Key{Kind: store.KindUsername, ID: key}, &c)
-	if errors.Is(err, store.ErrNotFound) {
-		return store.Username{}, r, ErrNotFound
-	}
-	if err != nil {
-		return store.Username{}, r, fmt.Errorf("reading a username: %w", err)
-	}
-	return c, r, nil
+	r, err = store.Read(ctx, s.store, store.Key{Kind: store.KindUsername, ID: key}, &c)
+	return c, r, readError("username", err)
 }
 
 // claimName claims a name for an ID, or returns [ErrTaken]. A claim without a user, left by a crash, is taken over

@@ -107,19 +107,23 @@ func (s *Users) List(ctx context.Context, after string, limit int) ([]directory.
 }
 
 // readUser returns the user and the record it was read from, or [ErrNotFound].
-func (s *Users) readUser(ctx context.Context, id string) (store.User, store.Record, error) {
+func (s *Users) readUser(ctx context.Context, id string) (kept store.User, r store.Record, err error) {
 	if id == "" || len(id) > directory.MaxID {
-		return store.User{}, store.Record{}, ErrNotFound
+		return kept, r, ErrNotFound
 	}
-	var kept store.User
-	r, err := store.Read(ctx, s.store, store.Key{Kind: store.KindUser, ID: id}, &kept)
-	if errors.Is(err, store.ErrNotFound) {
-		return store.User{}, r, ErrNotFound
+	r, err = store.Read(ctx, s.store, store.Key{Kind: store.KindUser, ID: id}, &kept)
+	return kept, r, readError("user", err)
+}
+
+// readError returns the error of reading a record of a kind: [ErrNotFound], or a technical one.
+func readError(kind string, err error) error {
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return ErrNotFound
+	case err != nil:
+		return fmt.Errorf("reading a %s: %w", kind, err)
 	}
-	if err != nil {
-		return store.User{}, r, fmt.Errorf("reading a user: %w", err)
-	}
-	return kept, r, nil
+	return nil
 }
 
 // canonicalName returns the form in which user names are compared and shown.
