@@ -50,13 +50,7 @@ func (e *Endpoints) serve(w http.ResponseWriter, r *http.Request, g oauth.GrantT
 func (e *Endpoints) redeemCode(r *http.Request) (tokenAnswer, error) {
 	form, err := readParams(r, "appid", "secret", "grant_type", "code", "redirect_uri", "code_verifier")
 	if err == nil {
-		err = requireParams(form, noAppID, noSecret)
-	}
-	if err == nil {
-		err = grantType(form, oauth.AuthorizationCode)
-	}
-	if err == nil {
-		err = requireParams(form, noCode)
+		err = checkGrantForm(form, oauth.AuthorizationCode, noCode, noAppID, noSecret)
 	}
 	if err != nil {
 		return tokenAnswer{}, err
@@ -78,13 +72,7 @@ func (e *Endpoints) redeemCode(r *http.Request) (tokenAnswer, error) {
 func (e *Endpoints) refreshTokens(r *http.Request) (tokenAnswer, error) {
 	form, err := readParams(r, "appid", "grant_type", "refresh_token")
 	if err == nil {
-		err = requireParams(form, noAppID)
-	}
-	if err == nil {
-		err = grantType(form, oauth.RefreshToken)
-	}
-	if err == nil {
-		err = requireParams(form, noRefreshToken)
+		err = checkGrantForm(form, oauth.RefreshToken, noRefreshToken, noAppID)
 	}
 	if err != nil {
 		return tokenAnswer{}, err
@@ -101,11 +89,16 @@ func (e *Endpoints) refreshTokens(r *http.Request) (tokenAnswer, error) {
 	return answer, withNumber(err, refreshFailures, badRefreshToken)
 }
 
-func grantType(form httpx.Form, want oauth.GrantType) error {
+// checkGrantForm checks the parameters that identify the client, then grant_type, and then the one
+// that is presented.
+func checkGrantForm(form httpx.Form, want oauth.GrantType, nothingPresented *fault, noClient ...*fault) error {
+	if err := requireParams(form, noClient...); err != nil {
+		return err
+	}
 	if form.Get("grant_type") != string(want) {
 		return refuse(badGrantType)
 	}
-	return nil
+	return requireParams(form, nothingPresented)
 }
 
 func (e *Endpoints) grantRequest(r *http.Request, c *oauth.Client, form httpx.Form) grant.Request {
