@@ -1,0 +1,253 @@
+package conditional_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
+	"github.com/gatehouse/gatehouse/module/internal/rest/conditional"
+	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
+	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
+	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+// rig is an API with one article, behind the tags of the gateway.
+type rig struct {
+	t     *testing.T
+	table *routes.Table
+	tags  *conditional.Tags
+	// What the API answers to a GET.
+	status int
+	header http.Header
+	body   string
+
+	sent    []http.Header // of the requests that the API was sent
+	changed int           // how many of them changed the article
+}
+
+func newRig(t *testing.T, r resource.Resource) *rig {
+	t.Helper()
+	table, err := routes.New([]resource.Resource{r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &rig{t: t, table: table, tags: conditional.NewTags([]*routes.Table{table}), status: http.StatusOK, header: http.Header{}, body: `{"id":7}`}
+}
+
+func (g *rig) call(method string, header http.Header) *operation.Call {
+	g.t.Helper()
+	m, _, refused := g.table.Match(method, "/articles/7")
+	if refused != nil {
+		g.t.Fatal(refused)
+	}
+	r := httptest.NewRequest(method, "/articles/7", strings.NewReader("{}"))
+	r.Header = header.Clone()
+	asked := mapping.Asked{Header: r.Header, Body: []byte("{}")}
+	return &operation.Call{Request: r, Match: m, Table: g.table, Path: "/articles/7", Asked: asked}
+}
+
+// next sends the request of a call to the API.
+func (g *rig) next(w http.ResponseWriter, c *operation.Call) error {
+	if c.OnRequest != nil {
+		c.OnRequest(c.Request)
+	}
+	g.sent = append(g.sent, c.Request.Header)
+	if c.Match.Operation.Method != http.MethodGet {
+		g.changed++
+		w.Header().Set("ETag", `"of the API"`)
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	if c.OnAnswer != nil {
+		c.OnAnswer(g.header)
+	}
+	for name, values := range g.header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(g.status)
+	_, err := io.WriteString(w, g.body)
+	return err
+}
+
+// ask reads the article for the gateway.
+func (g *rig) ask(c *operation.Call, _ routes.Match) operation.Ask {
+	return func(context.Context, mapping.Upstream, *answer.Answer, int) responsewriter.Reply {
+		if c.OnAnswer != nil {
+			c.OnAnswer(g.header)
+		}
+		return responsewriter.Reply{Status: g.status, Header: g.header, Body: []byte(g.body)}
+	}
+}
+
+// serve answers a request with the status of its error, if there is one.
+func (g *rig) serve(method string, header http.Header) *httptest.ResponseRecorder {
+	g.t.Helper()
+	c := g.call(method, header)
+	w := httptest.NewRecorder()
+	if err := g.tags.Handle(c.Match.Operation, g.ask, g.next)(w, c); err != nil {
+		var refused *envelope.Refusal
+		if !errors.As(err, &refused) {
+			g.t.Fatal(err)
+		}
+		w = httptest.NewRecorder()
+		w.WriteHeader(refused.Status)
+	}
+	return w
+}
+
+var tagged = resource.Resource{Path: "articles", ETag: true}
+
+func TestAReadHasATagAndIsAnsweredOnce(t *testing.T) {
+	for name, theirs := range map[string]http.Header{
+		"made of the body":      {},
+		"made of the API's own": {"Etag": {`"v1"`}},
+		"made of a weak one":    {"Etag": {`W/"v1"`}},
+		"no tag of the API":     {"Etag": {`v1`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newRig(t, tagged)
+			g.header = theirs
+			first := g.serve(http.MethodGet, http.Header{"Range": {"bytes=0-1"}, "If-Range": {`"x"`}})
+			tag := first.Header().Get("ETag")
+			if first.Code != http.StatusOK || first.Body.String() != g.body || tag == "" || tag == theirs.Get("Etag") {
+				t.Fatalf("%d %q %s", first.Code, tag, first.Body)
+			}
+			if sent := g.sent[0]; sent.Get("Range") != "" || sent.Get("If-Range") != "" {
+				t.Errorf("the API was sent %v", sent)
+			}
+			for header, want := range map[string]int{tag: 304, `"other", ` + tag: 304, "*": 304, "W/" + strings.TrimPrefix(tag, "W/"): 304, `"other"`: 200, "unquoted": 400} {
+				w := g.serve(http.MethodGet, http.Header{"If-None-Match": {header}})
+				if w.Code != want || want == 304 && (w.Body.Len() > 0 || w.Header().Get("ETag") != tag) {
+					t.Errorf("If-None-Match: %s: %d %v %s", header, w.Code, w.Header(), w.Body)
+				}
+			}
+			if head := g.serve(http.MethodHead, nil); head.Header().Get("ETag") != tag {
+				t.Errorf("HEAD: %v, want %s", head.Header(), tag)
+			}
+			g.body, g.header = `{"id":8}`, http.Header{}
+			if theirs.Get("Etag") != "" {
+				g.header = http.Header{"Etag": {`"v2"`}}
+			}
+			if w := g.serve(http.MethodGet, http.Header{"If-None-Match": {tag}}); w.Code != http.StatusOK || w.Header().Get("ETag") == tag {
+				t.Errorf("after a change: %d %v", w.Code, w.Header())
+			}
+		})
+	}
+}
+
+func TestTheAPIIsAskedWithTheTagThatItGave(t *testing.T) {
+	g := newRig(t, tagged)
+	g.header = http.Header{"Etag": {`"v1"`}}
+	tag := g.serve(http.MethodGet, nil).Header().Get("ETag")
+	g.status, g.body = http.StatusNotModified, ""
+	w := g.serve(http.MethodGet, http.Header{"If-None-Match": {tag}})
+	if sent := g.sent[1].Get("If-None-Match"); sent != `"v1"` || w.Code != http.StatusNotModified || w.Header().Get("ETag") != tag {
+		t.Errorf("the API was asked with %s; %d %v", sent, w.Code, w.Header())
+	}
+}
+
+func TestOnlyASuccessHasATag(t *testing.T) {
+	for _, status := range []int{http.StatusNotFound, http.StatusInternalServerError, http.StatusFound} {
+		g := newRig(t, tagged)
+		g.status = status
+		if w := g.serve(http.MethodGet, http.Header{"If-None-Match": {"*"}}); w.Code != status || w.Header().Get("ETag") != "" {
+			t.Errorf("%d became %d %v", status, w.Code, w.Header())
+		}
+	}
+}
+
+func TestAChangeIsMadeIfItsConditionsHold(t *testing.T) {
+	const modified, before, after = "Tue, 10 Nov 2026 10:00:00 GMT", "Tue, 10 Nov 2026 09:00:00 GMT", "Tue, 10 Nov 2026 11:00:00 GMT"
+	for name, c := range map[string]struct {
+		condition, value string // TAG is the current tag
+		status           int    // of the read
+		want             int
+	}{
+		"none":                           {"", "", 200, 204},
+		"the current tag":                {"If-Match", "TAG", 200, 204},
+		"one of several":                 {"If-Match", `"x", TAG`, 200, 204},
+		"another tag":                    {"If-Match", `"x"`, 200, 412},
+		"any tag, and there is one":      {"If-Match", "*", 200, 204},
+		"any tag, and there is none":     {"If-Match", "*", 404, 412},
+		"none of any, and there is one":  {"If-None-Match", "*", 200, 412},
+		"none of any, and there is none": {"If-None-Match", "*", 404, 204},
+		"malformed":                      {"If-Match", "x", 200, 400},
+		"unmodified since before":        {"If-Unmodified-Since", before, 200, 412},
+		"unmodified since after":         {"If-Unmodified-Since", after, 200, 204},
+		"unmodified since no date":       {"If-Unmodified-Since", "yesterday", 200, 204},
+		"the API cannot be read":         {"If-Match", "TAG", 503, 503},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newRig(t, tagged)
+			g.header = http.Header{"Etag": {`"v1"`}, "Last-Modified": {modified}}
+			header := http.Header{}
+			if c.condition != "" {
+				header.Set(c.condition, strings.ReplaceAll(c.value, "TAG", g.serve(http.MethodGet, nil).Header().Get("ETag")))
+			}
+			g.status, g.sent = c.status, nil
+			w := g.serve(http.MethodPut, header)
+			if w.Code != c.want || (g.changed == 1) != (c.want == 204) {
+				t.Errorf("%d, want %d; changed %d times", w.Code, c.want, g.changed)
+			}
+			if w.Header().Get("ETag") != "" {
+				t.Errorf("the API's tag reaches the client: %v", w.Header())
+			}
+			for _, sent := range g.sent {
+				if match := sent.Get("If-Match"); match != "" && match != `"v1"` || sent.Get("If-None-Match") != "" {
+					t.Errorf("the API was sent a tag of the gateway: %v", sent)
+				}
+			}
+		})
+	}
+}
+
+func TestAChangeWithTheCurrentTagIsConditionalAtTheAPIToo(t *testing.T) {
+	g := newRig(t, tagged)
+	g.header = http.Header{"Etag": {`"v1"`}}
+	tag := g.serve(http.MethodGet, nil).Header().Get("ETag")
+	g.sent = nil
+	if g.serve(http.MethodPut, http.Header{"If-Match": {tag}}); len(g.sent) != 1 || g.sent[0].Get("If-Match") != `"v1"` {
+		t.Errorf("%v", g.sent)
+	}
+}
+
+func TestConditionsOnTagsThatNobodyHasSeen(t *testing.T) {
+	translated := resource.Resource{Path: "articles", Item: "/result"}
+	plain := resource.Resource{Path: "articles"}
+	for name, c := range map[string]struct {
+		resource resource.Resource
+		method   string
+		header   http.Header
+		refused  int
+		left     string // the condition that the API sees
+	}{
+		"a read":                {translated, http.MethodGet, http.Header{"If-None-Match": {`"x"`}}, 0, `"x"`},
+		"an answer that passes": {plain, http.MethodPut, http.Header{"If-Match": {`"x"`}}, 0, `"x"`},
+		"a tag that cannot be":  {translated, http.MethodPut, http.Header{"If-Match": {`"x"`}}, 412, ""},
+		"any tag":               {translated, http.MethodPut, http.Header{"If-Match": {"*"}}, 0, "*"},
+		"no tag that cannot be": {translated, http.MethodPut, http.Header{"If-None-Match": {`"x"`}}, 0, ""},
+		"no tag at all":         {translated, http.MethodPut, http.Header{"If-None-Match": {"*"}}, 0, "*"},
+		"a malformed one":       {translated, http.MethodPut, http.Header{"If-Match": {"x"}}, 400, ""},
+	} {
+		g := newRig(t, c.resource)
+		left, refused := conditional.Untagged(g.call(c.method, c.header))
+		switch {
+		case c.refused != 0:
+			if refused == nil || refused.Status != c.refused {
+				t.Errorf("%s: %v", name, refused)
+			}
+		case refused != nil:
+			t.Errorf("%s: %v", name, refused)
+		case left.Request.Header.Get("If-Match")+left.Request.Header.Get("If-None-Match") != c.left:
+			t.Errorf("%s: %v", name, left.Request.Header)
+		}
+	}
+}

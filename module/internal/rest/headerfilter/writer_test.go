@@ -1,0 +1,164 @@
+package headerfilter_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
+	"github.com/gatehouse/gatehouse/module/internal/rest/headerfilter"
+	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
+	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+// newCall returns the call of a declared operation, and how its answer is translated.
+func newCall(t *testing.T, method, path string) (*operation.Call, *answer.Answer) {
+	t.Helper()
+	table, err := routes.New([]resource.Resource{{Path: "articles", HeaderDown: []string{"X-Passes"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _, refused := table.Match(method, path)
+	if refused != nil {
+		t.Fatal(refused)
+	}
+	c := &operation.Call{Request: httptest.NewRequest(method, path, nil), Match: m, Table: table, Path: path}
+	return c, m.Answer(mapping.Upstream{}, answer.Caller{})
+}
+
+func TestFieldsOfTheAPIAreRemovedAndOthersStay(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		status int
+		front  http.Header // set by handlers in front
+		api    http.Header
+		want   string // the fields that reach the client
+	}{
+		{"unknown ones", 200, nil, http.Header{"Server": {"x"}, "X-Powered-By": {"x"}, "X-Passes": {"1"}, "Content-Type": {"application/json"}}, "Content-Type X-Passes"},
+		{"of handlers in front", 200, http.Header{"X-Trace": {"7"}}, http.Header{}, "X-Trace"},
+		{"of the API under the same name", 200, http.Header{"X-Trace": {"7"}}, http.Header{"X-Trace": {"7", "8"}}, "X-Trace"},
+		{"replaced by the API", 200, http.Header{"X-Trace": {"7"}}, http.Header{"X-Trace": {"8"}}, ""},
+		{"Via of the gateway's proxy", 200, nil, http.Header{"Via": {"1.1 inner", "1.1 Caddy"}}, "Via"},
+		{"Via of another proxy", 200, nil, http.Header{"Via": {"1.1 inner"}}, ""},
+		{"a Link that clients can follow", 200, nil, http.Header{"Link": {`</articles?page=2>; rel="next"`}}, "Link"},
+		{"a Link to somewhere else", 200, nil, http.Header{"Link": {`</articles?page=2>; rel="next", </admin>; rel="up"`}}, ""},
+		{"a Link of an error", 404, nil, http.Header{"Link": {`</articles>; rel="up"`}}, ""},
+	} {
+		call, a := newCall(t, http.MethodGet, "/articles")
+		rec := httptest.NewRecorder()
+		for name, values := range c.front {
+			rec.Header()[name] = values
+		}
+		w := headerfilter.New(rec, call, a)
+		for name, values := range c.api {
+			w.Header()[name] = values
+		}
+		w.WriteHeader(c.status)
+		w.Finish()
+		var got []string
+		for _, name := range []string{"Content-Type", "Link", "Server", "Via", "X-Passes", "X-Powered-By", "X-Trace"} {
+			if values := rec.Result().Header[name]; len(values) == 1 {
+				got = append(got, name)
+			} else if len(values) > 1 {
+				t.Errorf("%s: %s: %q", c.name, name, values)
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %v, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestAddressesWithSecretsAreRemoved(t *testing.T) {
+	call, a := newCall(t, http.MethodPost, "/articles")
+	for name, want := range map[string]bool{"Location": false, "Content-Location": false, "X-Passes": true} {
+		rec := httptest.NewRecorder()
+		w := headerfilter.New(rec, call, a)
+		w.Secret = func(text string) bool { return strings.Contains(text, "hush") }
+		w.Header().Set(name, "/articles/7?token=hush")
+		w.WriteHeader(http.StatusCreated)
+		w.Finish()
+		if got := rec.Result().Header.Get(name) != ""; got != want {
+			t.Errorf("%s passes: %v", name, got)
+		}
+	}
+}
+
+func TestA405NamesTheOtherMethods(t *testing.T) {
+	call, a := newCall(t, http.MethodDelete, "/articles/7")
+	rec := httptest.NewRecorder()
+	w := headerfilter.New(rec, call, a)
+	w.Header().Set("Allow", "TRACE")
+	w.WriteHeader(http.StatusMethodNotAllowed)
+	if got := rec.Header().Get("Allow"); strings.Contains(got, "DELETE") || strings.Contains(got, "TRACE") || !strings.Contains(got, "GET") {
+		t.Error(got)
+	}
+}
+
+func TestTrailersThatDoNotPassAreRemoved(t *testing.T) {
+	call, a := newCall(t, http.MethodGet, "/articles")
+	rec := httptest.NewRecorder()
+	w := headerfilter.New(rec, call, a)
+	w.Header()["Trailer"] = []string{"X-Passes, X-Debug"}
+	if _, err := w.Write([]byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"X-Passes": "1", "X-Debug": "2", http.TrailerPrefix + "X-Passes": "3", http.TrailerPrefix + "X-More": "4"} {
+		w.Header()[name] = []string{value}
+	}
+	w.Finish()
+	h := rec.Header()
+	if strings.Join(h["Trailer"], ",") != "X-Passes" || h.Get("X-Passes") != "1" || h["X-Debug"] != nil || h[http.TrailerPrefix+"X-Passes"] == nil || h[http.TrailerPrefix+"X-More"] != nil {
+		t.Errorf("%v", h)
+	}
+}
+
+// informed records informational answers with their fields.
+type informed struct {
+	*httptest.ResponseRecorder
+	seen []string
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *informed) WriteHeader(status int) {
+	if status < http.StatusOK {
+		w.seen = append(w.seen, http.StatusText(status)+w.Header().Get("Link")+w.Header().Get("Server"))
+		return
+	}
+	w.ResponseRecorder.WriteHeader(status)
+}
+
+func TestInformationalAnswersAreFilteredForThemselves(t *testing.T) {
+	call, a := newCall(t, http.MethodGet, "/articles")
+	rec := &informed{ResponseRecorder: httptest.NewRecorder()}
+	w := headerfilter.New(rec, call, a)
+	w.Header().Set("Server", "x")
+	w.Header().Set("X-Passes", "1")
+	w.Header().Set("Link", "</style.css>; rel=preload")
+	w.WriteHeader(http.StatusEarlyHints)
+	w.WriteHeader(http.StatusProcessing)
+	if strings.Join(rec.seen, ",") != "Processing" {
+		t.Errorf("%q", rec.seen)
+	}
+	if w.Header().Get("Server") == "" {
+		t.Error("the final header has lost a field before it was decided about")
+	}
+	w.Flush()
+	if h := rec.Result().Header; h.Get("Server") != "" || h.Get("X-Passes") != "1" || !rec.Flushed {
+		t.Errorf("%v", h)
+	}
+}
+
+func TestAnAnswerThatWasNotGivenLeavesNothing(t *testing.T) {
+	call, a := newCall(t, http.MethodGet, "/articles")
+	rec := httptest.NewRecorder()
+	w := headerfilter.New(rec, call, a)
+	w.Header().Set("X-Debug", "1")
+	w.Finish()
+	if len(rec.Header()) > 0 {
+		t.Errorf("%v", rec.Header())
+	}
+}
