@@ -28,6 +28,9 @@ func (r boundReport) String() string {
 	return fmt.Sprintf("%-62s %8.2f %-8s bound %.2f%s: %s", r.Name, r.Measured, r.Unit, r.Bound, aim, verdict)
 }
 
+// ratioUnit is the unit of bounds that are ratios.
+const ratioUnit = "x base"
+
 const (
 	// mostMemory is how much more memory than bare Caddy 100,000 verified tokens may take, in MiB.
 	mostMemory = 256
@@ -46,7 +49,7 @@ func (b *bench) bounds(groups []*group) (all []boundReport, err error) {
 		for i, r := range g.rows {
 			if r.bound > 0 {
 				measured := ratio.Summarize(g.ratios(i)).Mean
-				all = append(all, boundReport{r.name, "x base", measured, r.bound, r.aim, measured <= r.bound})
+				all = append(all, boundReport{r.name, ratioUnit, measured, r.bound, r.aim, measured <= r.bound})
 			}
 			switch r.name {
 			case manyTokens:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -82,9 +83,10 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	for n := range o.rotations + 1 { // the first one warms up
-		if err := b.rotate(ctx, groups, n-1); err != nil {
-			return err
+	var failed error // what was measured until then is reported
+	for n := 0; n <= o.rotations && failed == nil; n++ {
+		if failed = b.rotate(ctx, groups, n-1); failed != nil && n < 2 { // the first one warms up
+			return failed
 		}
 	}
 	r, err := b.report(groups, leftOut)
@@ -93,7 +95,7 @@ func run(ctx context.Context, o options) error {
 	}
 	r.Command = strings.Join(append([]string{"./xcaddy.sh bench"}, os.Args[1:]...), " ")
 	fmt.Print(r.table())
-	if err := r.write(o.out); err != nil || !o.profile {
+	if err := errors.Join(failed, r.write(o.out)); err != nil || !o.profile {
 		return err
 	}
 	return b.writeProfiles(ctx, groups)

@@ -105,6 +105,7 @@ func (b *bench) measure(r *row, rate float64, length time.Duration) (s slice, er
 	s = slice{
 		cpu: perRequest(used[0]), upstreamCPU: perRequest(used[2]),
 		rate: result.Rate(), p50: result.Quantile(0.5), p99: result.Quantile(0.99),
+		refused: 100 * float64(result.Refused) / float64(result.Count()),
 	}
 	if r.redis {
 		s.redisCPU = perRequest(used[1])

@@ -44,6 +44,9 @@ type rowReport struct {
 	P50         float64 `json:"p50_us"`
 	P99         float64 `json:"p99_us"`
 	Resident    float64 `json:"rss_mib"`
+	// Refused is the percentage of 503, the mean of all slices: a gateway that has more
+	// to do than its share of a busy machine refuses some requests.
+	Refused float64 `json:"refused_percent,omitempty"`
 	// Ratio is a geometric mean, Low and High the least and the greatest of the rotations; all
 	// are 0 for the base.
 	Ratio float64 `json:"ratio,omitempty"`
@@ -97,8 +100,13 @@ func reportRow(r *row) rowReport {
 		}
 		return ratio.Median(values)
 	}
+	refused := 0.0
+	for _, s := range r.slices {
+		refused += s.refused / float64(len(r.slices))
+	}
 	return rowReport{
-		Name: r.name, Peer: r.peer, Bound: r.bound, Aim: r.aim,
+		Refused: refused,
+		Name:    r.name, Peer: r.peer, Bound: r.bound, Aim: r.aim,
 		CPU: median(func(s slice) float64 { return s.cpu }), RedisCPU: median(func(s slice) float64 { return s.redisCPU }),
 		UpstreamCPU: median(func(s slice) float64 { return s.upstreamCPU }), Rate: median(func(s slice) float64 { return s.rate }),
 		P50:      median(func(s slice) float64 { return float64(s.p50.Nanoseconds()) / 1000 }),
@@ -107,13 +115,16 @@ func reportRow(r *row) rowReport {
 	}
 }
 
-// write writes results.json and chart.svg.
+// write writes results.json, results.md and chart.svg.
 func (r *report) write(dir string) error {
 	text, err := json.MarshalIndent(r, "", "\t")
 	if err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(dir, "results.json"), append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "results.md"), []byte(r.markdown()), 0o644); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, "chart.svg"), []byte(r.chart().SVG()), 0o644)

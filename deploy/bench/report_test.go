@@ -53,6 +53,16 @@ func TestTheTableHasBoundsAndWhatIsLeftOut(t *testing.T) {
 	}
 }
 
+func TestMarkdownHasTheSame(t *testing.T) {
+	text := exampleReport(t).markdown()
+	for _, want := range []string{"| Documents | CPU |", "| bare | 200 | 0 | 0.0 | 0.0 | 32 | 1 |", "| api_proxy | 80 + 20 | 1000 | 1.0 | 5.0 | 64 | **0.50** (0.50 to 0.50) |",
+		"| api_proxy | 0.50 | 0.60 | 0.50 | met |", "Left out: HAProxy: haproxy is not installed"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
 func TestTheReportIsWritten(t *testing.T) {
 	dir := t.TempDir()
 	if err := exampleReport(t).write(dir); err != nil {

@@ -77,7 +77,8 @@ type slice struct {
 	cpu, redisCPU, upstreamCPU float64 // microseconds a request
 	rate                       float64 // requests a second
 	p50, p99                   time.Duration
-	resident                   int64 // bytes, at the end
+	refused                    float64 // percent of the responses that were 503
+	resident                   int64   // bytes, at the end
 }
 
 // request is what the row sends.

@@ -21,6 +21,9 @@ func (r *report) table() string {
 			if row.Ratio > 0 {
 				fmt.Fprintf(&b, "  %.3f (%.2f to %.2f)", row.Ratio, row.Low, row.High)
 			}
+			if row.Refused > 0 {
+				fmt.Fprintf(&b, "  %.1f %% were 503", row.Refused)
+			}
 			b.WriteString("\n")
 		}
 	}

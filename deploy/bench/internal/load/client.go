@@ -3,6 +3,8 @@ package load
 import (
 	"crypto/tls"
 	"errors"
+	"fmt"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,7 +15,8 @@ type Target struct {
 	// Address is host:port.
 	Address string
 	Request Request
-	// Status is the only status that is accepted.
+	// Status is the only status that is accepted, but for 503: a server that is overloaded
+	// may refuse some requests.
 	Status int
 	// Connections are open at the same time. Each has one request in progress, or Streams of
 	// them over HTTP/2 and TLS if Streams is not 0.
@@ -28,9 +31,9 @@ type Client struct {
 	conns  []connection
 }
 
-// connection sends requests until its pace ends, and counts how long they took.
+// connection sends requests until its pace ends, and adds how long they took.
 type connection interface {
-	run(pace, *Histogram) error
+	run(pace, *Result) error
 	close() error
 }
 
@@ -47,12 +50,26 @@ type pace struct {
 // mayBegin takes one of the requests that are left.
 func (p *pace) mayBegin() bool { return p.left == nil || p.left.Add(-1) >= 0 }
 
+// check counts a status, or says that it is another one than expected.
+func (t *Target) check(status int, r *Result) error {
+	switch status {
+	case t.Status:
+	case http.StatusServiceUnavailable:
+		r.Refused++
+	default:
+		return fmt.Errorf("%s %s of %s: expected status %d, got %d", t.Request.Method, t.Request.Path, t.Address, t.Status, status)
+	}
+	return nil
+}
+
 // patience is how long after its end a run may wait for responses.
 const patience = 30 * time.Second
 
 // Result is what was seen of a run.
 type Result struct {
 	Histogram
+	// Refused is how many of the responses were 503.
+	Refused int
 	// Took is from the first request to the last response.
 	Took time.Duration
 }
@@ -116,7 +133,7 @@ func (c *Client) Prime(n int) error {
 }
 
 func (c *Client) run(paceOf func(int) pace) (*Result, error) {
-	all := make([]Histogram, len(c.conns))
+	all := make([]Result, len(c.conns))
 	errs := make([]error, len(c.conns))
 	begun := time.Now()
 	var wg sync.WaitGroup
@@ -126,7 +143,8 @@ func (c *Client) run(paceOf func(int) pace) (*Result, error) {
 	wg.Wait()
 	r := &Result{Took: time.Since(begun)}
 	for i := range all {
-		r.Merge(&all[i])
+		r.Merge(&all[i].Histogram)
+		r.Refused += all[i].Refused
 	}
 	for _, err := range errs {
 		if err != nil { // the others say the same

@@ -37,6 +37,8 @@ func (s *seen) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 	case "/refused":
 		w.WriteHeader(http.StatusUnauthorized)
+	case "/overloaded":
+		w.WriteHeader(http.StatusServiceUnavailable)
 	default:
 		_, _ = w.Write([]byte("ok"))
 	}
@@ -80,6 +82,19 @@ func TestAnotherStatusIsAnError(t *testing.T) {
 	}
 	if err := c.Prime(5); err != nil {
 		t.Error("while priming any status is good:", err)
+	}
+}
+
+func TestARefusalUnderLoadIsCounted(t *testing.T) {
+	s := httptest.NewServer(newSeen())
+	defer s.Close()
+	c, err := Open(target(s, "/overloaded", 200))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if r, err := c.Run(time.Millisecond); err != nil || r.Refused != r.Count() || r.Refused < 3 {
+		t.Errorf("%d of %d refused: %v", r.Refused, r.Count(), err)
 	}
 }
 

@@ -73,7 +73,7 @@ func fieldsOf(r *Request) []hpack.HeaderField {
 
 func (c *http2Conn) close() error { return c.conn.Close() }
 
-func (c *http2Conn) run(p pace, h *Histogram) error {
+func (c *http2Conn) run(p pace, r *Result) error {
 	if p.every > 0 || p.left != nil || c.target.Request.Body != "" {
 		return fmt.Errorf("%s: over HTTP/2 only requests without a body are sent, as fast as they are answered", c.target.Address)
 	}
@@ -91,7 +91,7 @@ func (c *http2Conn) run(p pace, h *Histogram) error {
 				return err
 			}
 		}
-		ended, err := c.readFrame()
+		ended, err := c.readFrame(r)
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (c *http2Conn) run(p pace, h *Histogram) error {
 		}
 		delete(c.sent, ended)
 		now := time.Now()
-		h.Add(now.Sub(begun))
+		r.Add(now.Sub(begun))
 		if now.Before(p.until) {
 			if err := c.send(now); err != nil {
 				return err
@@ -131,15 +131,19 @@ func (c *http2Conn) send(now time.Time) error {
 }
 
 // readFrame reads a frame and returns the stream that ends with it, 0 for none.
-func (c *http2Conn) readFrame() (ended uint32, err error) {
+func (c *http2Conn) readFrame(r *Result) (ended uint32, err error) {
 	frame, err := c.framer.ReadFrame()
 	if err != nil {
 		return 0, err
 	}
 	switch f := frame.(type) {
 	case *http2.MetaHeadersFrame:
-		if status := f.PseudoValue("status"); status != strconv.Itoa(c.target.Status) {
-			return 0, fmt.Errorf("%s of %s: expected status %d, got %s", c.target.Request.Path, c.target.Address, c.target.Status, status)
+		status, err := strconv.Atoi(f.PseudoValue("status"))
+		if err == nil {
+			err = c.target.check(status, r)
+		}
+		if err != nil {
+			return 0, err
 		}
 		if f.StreamEnded() {
 			return f.StreamID, nil
