@@ -89,7 +89,7 @@ func (b *bench) prepare(ctx context.Context) (groups []*group, leftOut []string,
 	if len(groups) == 0 {
 		return nil, nil, errors.New("-only: no row has such a name")
 	}
-	if err := b.makeTokens(groups); err != nil {
+	if err := b.makeTokens(ctx, groups); err != nil {
 		return nil, nil, err
 	}
 	b.issuer.process.stop() // the others copy its state
@@ -109,7 +109,7 @@ func (b *bench) prepare(ctx context.Context) (groups []*group, leftOut []string,
 			case err != nil:
 				return nil, nil, err
 			default:
-				if err := b.prime(r); err != nil {
+				if err := b.prime(ctx, r); err != nil {
 					return nil, nil, fmt.Errorf("%s: %w", r.name, err)
 				}
 			}
@@ -145,7 +145,7 @@ func (b *bench) startGateway(g *gateway) error {
 }
 
 // makeTokens issues as many tokens as the rows need.
-func (b *bench) makeTokens(groups []*group) error {
+func (b *bench) makeTokens(ctx context.Context, groups []*group) error {
 	n := clients
 	for _, g := range groups {
 		if slices.ContainsFunc(g.rows, func(r *row) bool { return r.tokens == allTokens }) {
@@ -153,7 +153,7 @@ func (b *bench) makeTokens(groups []*group) error {
 		}
 	}
 	say("issuing %d tokens", n)
-	live, err := b.mint(n)
+	live, err := b.mint(ctx, n)
 	if err != nil {
 		return err
 	}
@@ -161,14 +161,14 @@ func (b *bench) makeTokens(groups []*group) error {
 	if err != nil {
 		return err
 	}
-	for set, tokens := range map[tokenSet][]string{oneToken: live[:1], someTokens: live[:clients], allTokens: live, forgedTokens: forge(live[:clients]), tokensOfPeers: of} {
+	for set, tokens := range map[tokenSet][]string{oneToken: live[:1], fewTokens: live[:100], someTokens: live[:clients], allTokens: live, forgedTokens: forge(live[:clients]), tokensOfPeers: of} {
 		b.tokens[set] = load.NewTokens(tokens)
 	}
 	return nil
 }
 
 // prime sends the requests of a row that come before anything is measured.
-func (b *bench) prime(r *row) error {
+func (b *bench) prime(ctx context.Context, r *row) error {
 	if r.primes == 0 || r.streams > 0 {
 		return nil
 	}
@@ -176,7 +176,8 @@ func (b *bench) prime(r *row) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.Prime(r.primes), c.Close())
+	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
+	return errors.Join(c.Prime(r.primes), ctx.Err(), c.Close())
 }
 
 // close stops everything and removes its files.

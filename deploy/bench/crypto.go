@@ -5,15 +5,14 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/sha256"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/gatehouse/gatehouse/deploy/bench/internal/proc"
 )
 
-// cryptoTime is how long each figure of crypto is measured.
-const cryptoTime = 300 * time.Millisecond
+// cryptoTime is how much CPU time is spent on each figure of crypto.
+const cryptoTime = 100 * time.Millisecond
 
 // signer measures what one ES256 signature and one verification cost on this machine now.
 type signer struct {
@@ -50,16 +49,20 @@ func (s *signer) verify() (float64, error) {
 
 // cpuOf repeats something and returns the CPU time of one in microseconds.
 func cpuOf(do func() error) (float64, error) {
-	before, err := proc.CPU(os.Getpid())
+	before, err := proc.Own()
 	if err != nil {
 		return 0, err
 	}
-	n := 0
-	for begun := time.Now(); time.Since(begun) < cryptoTime; n++ {
+	for n := 1; ; n++ {
 		if err := do(); err != nil {
 			return 0, err
 		}
+		if n%100 > 0 {
+			continue
+		}
+		now, err := proc.Own()
+		if used := now - before; err != nil || used >= cryptoTime {
+			return float64(used.Nanoseconds()) / 1000 / float64(n), err
+		}
 	}
-	after, err := proc.CPU(os.Getpid())
-	return float64((after - before).Microseconds()) / float64(n), err
 }

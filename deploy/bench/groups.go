@@ -44,7 +44,7 @@ func (b *bench) groups() []*group {
 				{name: "the same, GOGC=400", gateway: c.gogc, path: "/read/1", tokens: someTokens, primes: clients},
 				{name: "limits in Redis, reverse_proxy", gateway: c.caddyRedis, redis: true, path: "/read/1", tokens: someTokens, primes: clients},
 				{name: "limits in Redis, api_proxy", gateway: c.leanRedis, redis: true, path: "/read/1", tokens: someTokens, primes: clients, bound: 0.85, aim: 0.62},
-				{name: "refused: 429, limits in Redis", gateway: c.refusing, redis: true, path: "/read/1", tokens: someTokens, primes: 8 * clients, status: 429, bound: 0.35, aim: 0.32},
+				{name: "refused: 429, limits in Redis", gateway: c.refusing, redis: true, path: "/read/1", tokens: fewTokens, primes: 8 * 100, status: 429, bound: 0.35, aim: 0.32},
 				{name: "refused: 401, a forged token again", gateway: c.refusing, redis: true, path: "/read/1", tokens: forgedTokens, primes: clients, status: 401, bound: 0.35, aim: 0.32},
 				{name: "errors, guard, 2 limits, api_rest", gateway: c.rest, path: "/articles/1", tokens: someTokens, primes: clients, bound: 0.85, aim: 0.65},
 				{name: "nginx", gateway: p.nginx, peer: true, path: "/read/1", tokens: tokensOfPeers},

@@ -24,7 +24,7 @@ type options struct {
 	only        *regexp.Regexp
 	port        int
 	out         string
-	profile     bool
+	profile     time.Duration
 }
 
 func main() {
@@ -50,7 +50,7 @@ func parseOptions(args []string) (o options, err error) {
 	f.IntVar(&o.live, "live", 100_000, "live tokens where there are many")
 	f.IntVar(&o.port, "port", 20_000, "the first of some sixty ports that are used")
 	f.StringVar(&o.out, "out", ".build/bench", "the folder for results.json, chart.svg, profiles and logs")
-	f.BoolVar(&o.profile, "profile", false, "write a CPU profile of each row")
+	f.DurationVar(&o.profile, "profile", 0, "write a CPU profile of each row, of this length")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
@@ -95,7 +95,7 @@ func run(ctx context.Context, o options) error {
 	}
 	r.Command = strings.Join(append([]string{"./xcaddy.sh bench"}, os.Args[1:]...), " ")
 	fmt.Print(r.table())
-	if err := errors.Join(failed, r.write(o.out)); err != nil || !o.profile {
+	if err := errors.Join(failed, r.write(o.out)); err != nil || o.profile < time.Second {
 		return err
 	}
 	return b.writeProfiles(ctx, groups)

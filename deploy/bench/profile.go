@@ -12,9 +12,6 @@ import (
 	"github.com/gatehouse/gatehouse/deploy/bench/internal/load"
 )
 
-// profileLength is how long a CPU profile takes, in seconds.
-const profileLength = 10
-
 // writeProfiles writes a CPU profile of each row's gateway while it answers the row's requests.
 // Only Caddy has one.
 func (b *bench) writeProfiles(ctx context.Context, groups []*group) error {
@@ -41,10 +38,10 @@ func (b *bench) writeProfile(ctx context.Context, r *row, file string) (err erro
 	defer func() { err = errors.Join(err, c.Close()) }()
 	sent := make(chan error, 1)
 	go func() {
-		_, err := c.Run((profileLength + 1) * time.Second)
+		_, err := c.Run(b.options.profile + time.Second)
 		sent <- err
 	}()
-	profile, err := fetch(ctx, fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", r.gateway.admin, profileLength))
+	profile, err := fetch(ctx, fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", r.gateway.admin, int(b.options.profile.Seconds())))
 	if err := errors.Join(err, <-sent); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ type tokenSet int
 const (
 	noTokens tokenSet = iota
 	oneToken
+	fewTokens  // of 100 clients
 	someTokens // one of each client, 1,000
 	allTokens  // 100,000 unless -live says otherwise
 	forgedTokens

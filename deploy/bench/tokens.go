@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
@@ -20,7 +21,7 @@ import (
 )
 
 // mint requests n tokens of the issuer, those of each client in turn.
-func (b *bench) mint(n int) ([]string, error) {
+func (b *bench) mint(ctx context.Context, n int) ([]string, error) {
 	const parallel = 16
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: parallel}, Timeout: time.Minute}
 	defer client.CloseIdleConnections()
@@ -29,7 +30,7 @@ func (b *bench) mint(n int) ([]string, error) {
 	for part := range parallel {
 		wg.Go(func() {
 			for i := part; i < n && errs[part] == nil; i += parallel {
-				tokens[i], errs[part] = requestToken(client, "http://"+b.issuer.http+"/token", "localhost:"+port(b.issuer.http), fmt.Sprintf("c%d", i%clients))
+				tokens[i], errs[part] = requestToken(ctx, client, "http://"+b.issuer.http+"/token", "localhost:"+port(b.issuer.http), fmt.Sprintf("c%d", i%clients))
 			}
 		})
 	}
@@ -37,8 +38,8 @@ func (b *bench) mint(n int) ([]string, error) {
 	return tokens, errors.Join(errs...)
 }
 
-func requestToken(client *http.Client, url, host, id string) (string, error) {
-	r, err := http.NewRequest(http.MethodPost, url, strings.NewReader(tokenForm))
+func requestToken(ctx context.Context, client *http.Client, url, host, id string) (string, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(tokenForm))
 	if err != nil {
 		return "", err
 	}

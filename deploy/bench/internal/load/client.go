@@ -29,6 +29,8 @@ type Target struct {
 type Client struct {
 	target Target
 	conns  []connection
+	once   sync.Once
+	err    error // of closing
 }
 
 // connection sends requests until its pace ends, and adds how long they took.
@@ -96,14 +98,16 @@ func Open(t Target) (*Client, error) {
 	return c, nil
 }
 
-// Close closes the connections.
+// Close closes the connections, and so ends what runs on them.
 func (c *Client) Close() error {
-	var errs []error
-	for _, conn := range c.conns {
-		errs = append(errs, conn.close())
-	}
-	c.conns = nil
-	return errors.Join(errs...)
+	c.once.Do(func() {
+		var errs []error
+		for _, conn := range c.conns {
+			errs = append(errs, conn.close())
+		}
+		c.err = errors.Join(errs...)
+	})
+	return c.err
 }
 
 // Run sends requests as fast as they are answered, at least one over each connection.

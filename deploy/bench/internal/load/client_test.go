@@ -98,6 +98,30 @@ func TestARefusalUnderLoadIsCounted(t *testing.T) {
 	}
 }
 
+func TestClosingEndsARun(t *testing.T) {
+	h := newSeen()
+	s := httptest.NewServer(h)
+	defer s.Close()
+	c, err := Open(target(s, "/", 200))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() { ended <- c.Prime(1 << 40) }()
+	for h.n.Load() < 10 {
+		time.Sleep(time.Millisecond)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err == nil {
+		t.Error("no error")
+	}
+	if err := c.Close(); err != nil {
+		t.Error("closing again:", err)
+	}
+}
+
 func TestTokensAreUsedInOrder(t *testing.T) {
 	h := newSeen()
 	s := httptest.NewServer(h)

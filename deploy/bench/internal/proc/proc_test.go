@@ -49,6 +49,22 @@ func TestWhatThisProcessUses(t *testing.T) {
 	}
 }
 
+func TestWhatThisProcessUsesIsTheSameInBoth(t *testing.T) {
+	coarse, err := CPU(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fine, err := Own()
+	if err != nil || fine < coarse-2*tick {
+		t.Errorf("%v, %v in /proc: %v", fine, coarse, err)
+	}
+	for before := fine; fine == before; {
+		if fine, err = Own(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestAProcessThatIsGoneIsAnError(t *testing.T) {
 	if _, err := CPU(1 << 30); err == nil {
 		t.Error("no error")
