@@ -52,8 +52,11 @@ func parseFields(fields []field, lines string) ([]field, error) {
 		line, rest, ended := strings.Cut(lines, "\r\n")
 		lines = rest
 		name, value, found := strings.Cut(line, ":")
-		if !ended || !found || !isToken(name) {
-			return nil, malformed("header line %.60q", line)
+		if !ended || !found { // it is not shown, since values may be secrets
+			return nil, malformed("a header line without a colon")
+		}
+		if !isToken(name) {
+			return nil, malformed("field name %.60q", name)
 		}
 		if value = strings.Trim(value, " \t"); !isText(value) {
 			return nil, malformed("a control character in %s", name)
@@ -96,7 +99,8 @@ var tokenBytes = func() (is [0x80]bool) {
 // how one answer is made to look like two.
 func (h *head) length(method string) (n int64, chunked bool, err error) {
 	n = -1
-	var coded bool
+	var coded, misplaced bool
+	var first string // length as it is written
 	for _, f := range h.fields {
 		switch f.name {
 		case "Transfer-Encoding":
@@ -106,13 +110,17 @@ func (h *head) length(method string) (n int64, chunked bool, err error) {
 			coded = true
 		case "Content-Length":
 			length, err := strconv.ParseUint(f.value, 10, 63)
-			if err != nil || n >= 0 && n != int64(length) || f.value[0] == '+' {
+			if err != nil || n >= 0 && f.value != first {
 				return 0, false, malformed("Content-Length %.60q", f.value)
 			}
-			n = int64(length)
+			n, first = int64(length), f.value
+		case "Trailer":
+			misplaced = misplaced || listHas(f.value, "Content-Length") || listHas(f.value, "Transfer-Encoding") || listHas(f.value, "Trailer")
 		}
 	}
 	switch {
+	case coded && misplaced:
+		return 0, false, malformed("a trailer that frames the message")
 	case coded && n >= 0:
 		return 0, false, malformed("both Content-Length and Transfer-Encoding")
 	case method == http.MethodHead || h.status < 200 || h.status == http.StatusNoContent || h.status == http.StatusNotModified:
@@ -156,14 +164,21 @@ func isHopByHop(name string) bool {
 func (h *head) copyFields(header http.Header) {
 	var named string // fields that Connection names
 	for _, f := range h.fields {
-		if f.name == "Connection" && !isCommonOption(f.value) {
+		if f.name == "Connection" && !strings.EqualFold(f.value, "keep-alive") {
 			named += "," + f.value
 		}
 	}
 	values := make([]string, len(h.fields))
+	var measured bool
 	for i, f := range h.fields {
 		if isHopByHop(f.name) || named != "" && listHas(named, f.name) {
 			continue
+		}
+		if f.name == "Content-Length" {
+			if measured {
+				continue // the same again
+			}
+			measured = true
 		}
 		if prior := header[f.name]; prior != nil {
 			header[f.name] = append(prior, f.value)

@@ -98,6 +98,11 @@ func (q *Request) writeHead(w *bufio.Writer) error {
 		if q.isOurs(name) || named != "" && listHas(named, name) {
 			continue
 		}
+		if name == "User-Agent" && (len(values) > 1 || values[0] == "") {
+			if values = values[:1]; values[0] == "" {
+				continue
+			}
+		}
 		for _, v := range values {
 			if err := writeField(w, name, v); err != nil {
 				return err

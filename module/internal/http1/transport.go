@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -71,7 +72,10 @@ func (t *Transport) RoundTrip(ctx context.Context, q *Request, inform func(statu
 		c := t.pool.take()
 		if c == nil {
 			plain, err := t.Dial(ctx)
-			if err != nil {
+			switch {
+			case err != nil && ctx.Err() != nil: // which says nothing of the server
+				return nil, context.Cause(ctx)
+			case err != nil:
 				return nil, &DialError{err}
 			}
 			c = newConn(plain, t.WriteTimeout)
@@ -243,6 +247,29 @@ func (r *Response) Header(name string) string {
 		}
 	}
 	return ""
+}
+
+// IsBodyUnsent reports whether the server has answered without having asked for the request body.
+func (r *Response) IsBodyUnsent() bool { return r.q.Body != nil && r.upload == nil }
+
+// AnnouncedTrailer is the list of trailer fields that the answer announces, those that frame or
+// route it left out.
+func (r *Response) AnnouncedTrailer() string {
+	if !r.body.chunked {
+		return ""
+	}
+	var names []string
+	for _, f := range r.c.head.fields {
+		if f.name != "Trailer" {
+			continue
+		}
+		for name := range strings.SplitSeq(f.value, ",") {
+			if name = http.CanonicalHeaderKey(strings.Trim(name, " \t")); isToken(name) && isTrailer(name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // Version is the minor version of HTTP/1 that the server speaks.

@@ -96,7 +96,7 @@ func TestAnswers(t *testing.T) {
 	for name, c := range map[string]struct{ method, answer, want string }{
 		"length":              {"GET", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nA: 1\r\na: 2\r\n\r\nhi", "200 map[A:[1 2] Content-Length:[2]] hi"},
 		"no reason":           {"GET", "HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n", "200 map[Content-Length:[0]] "},
-		"same length twice":   {"GET", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nhi", "200 map[Content-Length:[2 2]] hi"},
+		"same length twice":   {"GET", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nhi", "200 map[Content-Length:[2]] hi"},
 		"chunks":              {"GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;a=b\r\nhi\r\n0B\r\n there, you\r\n0\r\n\r\n", "200 map[] hi there, you"},
 		"trailer":             {"GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\nTrailer: Sum\r\n\r\n2\r\nhi\r\n0\r\nSum: 7\r\nContent-Length: 9\r\n\r\n", "200 map[Trailer:Sum:[7]] hi"},
 		"until the end":       {"GET", "HTTP/1.0 200 OK\r\n\r\nhi", "200 map[] hi"},
@@ -431,5 +431,19 @@ func TestTimeouts(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A client that leaves while a connection is being made says nothing of the server.
+func TestACancelledDialIsNoFailureOfTheServer(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	tr := &http1.Transport{Dial: func(ctx context.Context) (net.Conn, error) {
+		cancel()
+		return nil, &net.OpError{Op: "dial", Err: ctx.Err()}
+	}}
+	_, err := tr.RoundTrip(ctx, get(), nil)
+	var unreached *http1.DialError
+	if errors.As(err, &unreached) || !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
