@@ -1,11 +1,14 @@
 package apiproxy
 
 import (
+	"cmp"
 	"crypto/x509"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -18,7 +21,7 @@ type address struct {
 	secure        bool
 }
 
-// parseAddress reads `host:port`, `http://host`, `https://host:port` or `unix//path`.
+// parseAddress reads `host`, `host:port`, `http://host`, `https://host:port` or `unix//path`.
 func parseAddress(text string) (address, error) {
 	const expected = "expected an address such as 10.0.1.20:8080, https://api.internal or unix//run/api.sock; everything else is said with reverse_proxy"
 	if strings.Contains(text, "{") {
@@ -35,16 +38,25 @@ func parseAddress(text string) (address, error) {
 		if port == "" {
 			port = map[string]string{"http": "80", "https": "443"}[scheme]
 		}
+		if !isPort(port) {
+			return address{}, fmt.Errorf("'%s', %s", text, expected)
+		}
 		return address{"tcp", net.JoinHostPort(u.Hostname(), port), u.Hostname(), scheme == "https"}, nil
 	}
 	network, host, port, err := caddy.SplitNetworkAddress(text)
 	switch {
 	case err == nil && network == "unix":
 		return address{network: network, dial: host}, nil
-	case err != nil || network != "" && network != "tcp" || port == "" || strings.Contains(port, "-"):
+	case err != nil || network != "" && network != "tcp" || host == "" && port == "" || port != "" && !isPort(port):
 		return address{}, fmt.Errorf("'%s', %s", text, expected)
 	}
-	return address{"tcp", net.JoinHostPort(host, port), host, false}, nil
+	return address{"tcp", net.JoinHostPort(host, cmp.Or(port, "80")), host, false}, nil
+}
+
+// isPort reports whether s is the number of a port. Ranges are not.
+func isPort(s string) bool {
+	n, err := strconv.ParseUint(s, 10, 16)
+	return err == nil && n > 0
 }
 
 // caddyAddress is the address as reverse_proxy takes it.
@@ -53,6 +65,20 @@ func (a address) caddyAddress() string {
 		return "unix/" + a.dial
 	}
 	return a.dial
+}
+
+// hasForwardProxy reports whether the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY) says that the
+// server is reached through another proxy.
+func (a address) hasForwardProxy() bool {
+	if a.network != "tcp" {
+		return false
+	}
+	u := &url.URL{Scheme: "http", Host: a.dial}
+	if a.secure {
+		u.Scheme = "https"
+	}
+	through, err := http.ProxyFromEnvironment(&http.Request{URL: u})
+	return through != nil || err != nil
 }
 
 // loadRoots reads certificates of authorities; nil means those of the system.

@@ -15,15 +15,21 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/gateway/revealing"
 	"github.com/gatehouse/gatehouse/module/internal/http1"
+	"github.com/gatehouse/gatehouse/module/internal/metrics"
 )
 
 func init() { caddy.RegisterModule(new(Proxy)) }
 
+// maxHeader is the default for the size of an answer's header.
+const maxHeader = 256 << 10
+
 // Proxy is the handler `api_proxy`: it sends requests to servers that speak HTTP/1.1, over TCP, TLS
 // or unix sockets. What it sends and answers is what `reverse_proxy` sends and answers without
 // further settings. Requests to switch protocols, such as those of WebSocket, it hands to a
-// `reverse_proxy` of the same servers. HTTP/2 and HTTP/3, active health checks and everything else
+// `reverse_proxy` of the same servers, and all requests where the environment variables HTTP_PROXY,
+// HTTPS_PROXY and NO_PROXY name a proxy on the way to a server. HTTP/2 and HTTP/3, active health checks and everything else
 // that is not here is said with `reverse_proxy` itself.
 //
 // It sets these placeholders.
@@ -66,7 +72,8 @@ type Proxy struct {
 
 	servers   []*server
 	next      roundRobin
-	upgrade   caddyhttp.MiddlewareHandler // reverse_proxy
+	fallback  caddyhttp.MiddlewareHandler // reverse_proxy
+	forwarded bool                        // there is a proxy on the way to a server, and fallback gets all requests
 	log       *slog.Logger
 	stripHost bool // the Host that servers with TLS are sent is their own
 }
@@ -104,6 +111,9 @@ func (p *Proxy) addresses() ([]address, error) {
 // Provision prepares the connections; it opens none.
 func (p *Proxy) Provision(ctx caddy.Context) error {
 	p.log = ctx.Slogger()
+	if err := metrics.Register(ctx.GetMetricsRegistry()); err != nil {
+		return err
+	}
 	switch p.Policy {
 	case "", "round_robin", "least_conn":
 	default:
@@ -123,10 +133,11 @@ func (p *Proxy) Provision(ctx caddy.Context) error {
 		if a.secure {
 			config = &tls.Config{ServerName: cmp.Or(p.ServerName, a.host), RootCAs: roots, NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12}
 		}
-		p.servers = append(p.servers, &server{address: a, text: p.Upstreams[i], transport: p.newTransport(a, config)})
+		p.servers = append(p.servers, &server{address: a, text: p.Upstreams[i], failures: metrics.Set{}.Unreachable(p.Upstreams[i]), transport: p.newTransport(a, config)})
+		p.forwarded = p.forwarded || a.hasForwardProxy()
 	}
 	p.stripHost = p.servers[0].secure
-	return p.loadUpgrade(ctx)
+	return p.loadFallback(ctx)
 }
 
 // newTransport returns the connections to a server.
@@ -141,12 +152,13 @@ func (p *Proxy) newTransport(a address, config *tls.Config) *http1.Transport {
 		},
 		MaxIdle: cmp.Or(p.MaxIdle, 256), IdleTimeout: time.Duration(cmp.Or(p.KeepAlive, caddy.Duration(2*time.Minute))),
 		HeaderTimeout: time.Duration(p.HeaderTimeout), ReadTimeout: time.Duration(p.ReadTimeout), WriteTimeout: time.Duration(p.WriteTimeout),
-		MaxHeaderBytes: cmp.Or(p.MaxHeader, 256<<10),
+		MaxHeaderBytes: cmp.Or(p.MaxHeader, maxHeader),
 	}
 }
 
-// loadUpgrade loads the reverse_proxy for requests to switch protocols.
-func (p *Proxy) loadUpgrade(ctx caddy.Context) error {
+// loadFallback loads the reverse_proxy for what api_proxy hands on. It conceals from its log what
+// api_rest adds to requests.
+func (p *Proxy) loadFallback(ctx caddy.Context) error {
 	type upstream struct {
 		Dial string `json:"dial"`
 	}
@@ -154,23 +166,34 @@ func (p *Proxy) loadUpgrade(ctx caddy.Context) error {
 		Upstreams []upstream     `json:"upstreams"`
 		Transport map[string]any `json:"transport"`
 	}
-	proxy.Transport = map[string]any{"protocol": "http", "dial_timeout": cmp.Or(p.DialTimeout, caddy.Duration(3*time.Second))}
 	for _, s := range p.servers {
 		proxy.Upstreams = append(proxy.Upstreams, upstream{s.caddyAddress()})
 	}
-	if p.servers[0].secure {
-		config := map[string]any{"server_name": p.ServerName}
-		if len(p.TrustFiles) > 0 {
-			config["ca"] = map[string]any{"provider": "file", "pem_files": p.TrustFiles}
-		}
-		proxy.Transport["tls"] = config
-	}
+	proxy.Transport = map[string]any{"protocol": revealing.Name, "transport": p.fallbackTransport()}
 	m, err := ctx.LoadModuleByID("http.handlers.reverse_proxy", json.RawMessage(caddyconfig.JSON(proxy, nil)))
 	if err != nil {
 		return fmt.Errorf("api_proxy: %w", err)
 	}
-	p.upgrade = m.(caddyhttp.MiddlewareHandler)
+	p.fallback = m.(caddyhttp.MiddlewareHandler)
 	return nil
+}
+
+// fallbackTransport is the configuration of that reverse_proxy's transport.
+func (p *Proxy) fallbackTransport() map[string]any {
+	t := map[string]any{"protocol": "http", "versions": []string{"1.1"}, "compression": false, "dial_timeout": cmp.Or(p.DialTimeout, caddy.Duration(3*time.Second))}
+	if p.forwarded { // else for WebSocket alone, which may be silent for as long as it likes
+		t["response_header_timeout"], t["read_timeout"], t["write_timeout"] = p.HeaderTimeout, p.ReadTimeout, p.WriteTimeout
+		t["max_response_header_size"] = cmp.Or(p.MaxHeader, maxHeader)
+	}
+	if !p.servers[0].secure {
+		return t
+	}
+	config := map[string]any{"server_name": p.ServerName}
+	if len(p.TrustFiles) > 0 {
+		config["ca"] = map[string]any{"provider": "file", "pem_files": p.TrustFiles}
+	}
+	t["tls"] = config
+	return t
 }
 
 // Cleanup closes idle connections. Requests in progress end as they would.

@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/internal/http1"
+	"github.com/gatehouse/gatehouse/module/internal/rest/conceal"
 )
 
 // via is what is appended to Via in the answers of servers.
@@ -22,10 +24,10 @@ var via = [2]string{"1.0 Caddy", "1.1 Caddy"}
 
 // ServeHTTP sends the request to a server and passes its answer on.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	if switchesProtocol(r) {
-		return p.upgrade.ServeHTTP(w, r, next)
+	if p.forwarded || switchesProtocol(r) {
+		return p.fallback.ServeHTTP(w, r, next)
 	}
-	c := &call{proxy: p, w: w, r: r, begun: time.Now()}
+	c := &call{proxy: p, w: w, r: withoutOptions(conceal.Reveal(r)), begun: time.Now()}
 	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		repl.Map(c.placeholder)
 	}
@@ -35,6 +37,25 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 // switchesProtocol reports whether the client asks to speak something else on its connection.
 func switchesProtocol(r *http.Request) bool {
 	return len(r.Header["Upgrade"]) > 0 || r.Method == http.MethodConnect
+}
+
+// withoutOptions returns the request without the fields that its Connection field names, which end
+// here. Only rare requests name any.
+func withoutOptions(r *http.Request) *http.Request {
+	names := func(v string) bool {
+		return !strings.EqualFold(v, "keep-alive") && (!strings.EqualFold(v, "close") || r.Header["Close"] != nil)
+	}
+	if !slices.ContainsFunc(r.Header["Connection"], names) {
+		return r
+	}
+	own := *r
+	own.Header = maps.Clone(r.Header)
+	for _, line := range r.Header["Connection"] {
+		for name := range strings.SplitSeq(line, ",") {
+			delete(own.Header, http.CanonicalHeaderKey(strings.Trim(name, " \t")))
+		}
+	}
+	return &own
 }
 
 // call is one request on its way through the proxy.
@@ -59,7 +80,7 @@ func (c *call) serve() error {
 	for tried := uint64(0); ; c.retries++ {
 		s, n := c.proxy.choose(tried, c.begun)
 		if s == nil {
-			return statusError(failed)
+			return caddyhttp.Error(http.StatusBadGateway, failed)
 		}
 		tried |= 1 << n
 		c.server = s
@@ -69,8 +90,9 @@ func (c *call) serve() error {
 		}
 		var unreached *http1.DialError
 		if !errors.As(err, &unreached) {
-			return statusError(err)
+			return c.fail(err)
 		}
+		s.failures.Inc()
 		if len(c.proxy.servers) > 1 {
 			s.leaveOut(time.Now().Add(time.Duration(c.proxy.FailDuration)))
 			c.proxy.log.Warn("server cannot be reached and is left out for a while", "upstream", s.text, "error", err)
@@ -128,6 +150,8 @@ func (c *call) send(s *server) (*http1.Response, error) {
 	s.active.Add(1)
 	if c.proxy.stripHost {
 		c.request.Host = s.dial
+	} else if c.r.Host == "" && s.network == "tcp" { // as HTTP/1.0 permits
+		c.request.Host = s.dial
 	}
 	res, err := s.transport.RoundTrip(c.r.Context(), &c.request, c.inform)
 	c.latency = time.Since(c.begun)
@@ -161,10 +185,16 @@ func (c *call) answer(res *http1.Response) error {
 	delete(h, "Server")
 	h["Via"] = append(h["Via"], via[res.Version()])
 	res.CopyHeader(h)
+	if announced := res.AnnouncedTrailer(); announced != "" {
+		h.Add("Trailer", announced)
+	}
+	if c.request.StopBody != nil && res.IsBodyUnsent() {
+		c.request.StopBody() // or Go's server would wait for it before it sends the answer
+	}
 	c.w.WriteHeader(res.Status)
 	var flush func() error
 	if streams(res) {
-		flush = http.NewResponseController(c.w).Flush
+		flush = c.flush
 		if res.Header("Content-Type") == "" {
 			_ = flush() // or one would be guessed from what came first
 		}
@@ -180,10 +210,19 @@ func (c *call) answer(res *http1.Response) error {
 		panic(http.ErrAbortHandler)
 	}
 	if res.HasTrailer() {
-		_ = http.NewResponseController(c.w).Flush() // trailers need chunks
+		_ = c.flush() // trailers need chunks
 		res.AddTrailer(h)
 	}
 	return nil
+}
+
+// flush sends what was written to the client. There is none where the answer is recorded.
+func (c *call) flush() error {
+	err := http.NewResponseController(c.w).Flush()
+	if errors.Is(err, http.ErrNotSupported) {
+		return nil
+	}
+	return err
 }
 
 // streams reports whether parts of the answer are passed on as they come.
@@ -199,21 +238,21 @@ func streams(res *http1.Response) bool {
 	return err == nil && media == "text/event-stream"
 }
 
-// statusError gives an error the status that the client is answered.
-func statusError(err error) error {
-	status := http.StatusBadGateway
+// fail returns an error with the status that the client is answered. A client that has gone is not
+// answered: the status is for the access log.
+func (c *call) fail(err error) error {
 	var timeout net.Error
+	var body *http1.BodyError
 	switch {
 	case errors.Is(err, context.Canceled):
-		status = 499 // nobody sees it but the access log
+		c.w.WriteHeader(499)
+		return nil
 	case errors.As(err, &timeout) && timeout.Timeout():
-		status = http.StatusGatewayTimeout
+		return caddyhttp.Error(http.StatusGatewayTimeout, err)
+	case errors.As(err, &body) && errors.Is(body.Err, io.ErrUnexpectedEOF):
+		return caddyhttp.Error(http.StatusBadRequest, err)
 	}
-	var body *http1.BodyError
-	if errors.As(err, &body) && errors.Is(body.Err, io.ErrUnexpectedEOF) {
-		status = http.StatusBadRequest
-	}
-	return caddyhttp.Error(status, err)
+	return caddyhttp.Error(http.StatusBadGateway, err)
 }
 
 // placeholder returns what the proxy knows of a call.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/http1"
+	"github.com/gatehouse/gatehouse/module/internal/metrics"
 )
 
 // server is one of the servers behind a proxy.
@@ -12,6 +13,7 @@ type server struct {
 	address
 
 	text      string // as configured
+	failures  metrics.Counter
 	transport *http1.Transport
 	active    atomic.Int64 // requests in progress
 	outUntil  atomic.Int64 // when it is tried again, in nanoseconds of Unix time; 0: it is not out

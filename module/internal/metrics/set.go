@@ -32,6 +32,7 @@ var (
 	limiterFull   = newCounter("limit_shared_decisions_total", "Decisions on callers without counts of their own, by those of a bucket they share since the limiter's memory was full.")
 	normalised    = newCounter("upstream_error_responses_total", "Upstream error answers put into the common shape, by status class and kind of body.", "class", "body")
 	removedFields = newCounter("upstream_fields_removed_total", "Answers of an upstream from which a header field was removed that only the gateway may send, by field: set_cookie, clear_site_data, www_authenticate.", "field")
+	unreachable   = newCounter("upstream_dial_failures_total", "Failures of api_proxy to connect to a server, by the server as configured.", "upstream")
 	failures      = newCounter("error_responses_total", "Failures of the gateway's own handlers answered in the common shape, by status class.", "class")
 	tickets       = newCounter("tickets_total", "Requests confirmed on a second device, by kind (scan: a code to scan, device: one to type) and what became of them (begun, scanned, confirmed, denied, wrong_number).", "kind", "outcome")
 	restRequests  = newCounter("rest_requests_total", "Requests for declared resources by what they do.", "operation")
@@ -98,6 +99,9 @@ func (Set) LimiterFull()                        { limiterFull.WithLabelValues().
 func (Set) Failure(status int) { failures.WithLabelValues(statusClass(status)).Inc() }
 func (Set) UpstreamError(status int, b string) {
 	normalised.WithLabelValues(statusClass(status), b).Inc()
+}
+func (Set) Unreachable(upstream string) Counter {
+	return unreachable.WithLabelValues(upstream)
 }
 func (Set) UpstreamField(field string) Counter { return removedFields.WithLabelValues(field) }
 func (Set) REST(operation string) Counter      { return restRequests.WithLabelValues(operation) }

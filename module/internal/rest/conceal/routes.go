@@ -43,9 +43,10 @@ func wrapTransports(part any, protocol string) bool {
 }
 
 // blindHandlers read neither header fields nor the query of a request, or only with placeholders,
-// which have the request without what is concealed.
+// which have the request without what is concealed. api_proxy calls [Reveal] for what it sends, and
+// logs no field of it.
 var blindHandlers = map[string]bool{
-	"copy_response": true, "copy_response_headers": true, "encode": true, "error": true, "headers": true, "intercept": true, "log_append": true, "map": true,
+	"api_proxy": true, "copy_response": true, "copy_response_headers": true, "encode": true, "error": true, "headers": true, "intercept": true, "log_append": true, "map": true,
 	"request_body": true, "reverse_proxy": true, "rewrite": true, "static_response": true, "subroute": true, "tracing": true, "vars": true,
 }
 

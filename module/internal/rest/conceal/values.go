@@ -114,6 +114,14 @@ func RoundTrip(next http.RoundTripper, r *http.Request) (*http.Response, error) 
 	return a, err
 }
 
+// Reveal returns a request with what is concealed of it, for a proxy that logs nothing of it.
+func Reveal(r *http.Request) *http.Request {
+	if v, ok := r.Context().Value(contextKey{}).(*Values); ok {
+		return v.reveal(r)
+	}
+	return r
+}
+
 // reveal returns the request as it is sent. A field that the proxy has set itself, as with
 // header_up, stays.
 func (v *Values) reveal(r *http.Request) *http.Request {
