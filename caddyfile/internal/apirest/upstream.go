@@ -15,9 +15,10 @@ import (
 
 	"github.com/gatehouse/gatehouse/caddyfile/internal/apierrors"
 	"github.com/gatehouse/gatehouse/caddyfile/internal/parse"
+	"github.com/gatehouse/gatehouse/module/gateway/apiproxy"
 )
 
-// readUpstream reads where an upstream is: addresses as reverse_proxy takes them, or a block of
+// readUpstream reads where an upstream is: addresses, or a block of
 // directives. The charset of its texts may stand behind the addresses or in the block.
 func (b *block) readUpstream(to *caddyhttp.RouteList, charset *string) parse.Word {
 	return parse.Once(to, func(*caddyfile.Dispenser) (caddyhttp.RouteList, error) { return parseUpstream(b.Helper, charset) })
@@ -77,7 +78,8 @@ func cutCharset(segment caddyfile.Segment, name *string) (rest caddyfile.Segment
 	return rest, nil
 }
 
-// proxyTo makes a route to the addresses of a reverse_proxy.
+// proxyTo makes a route to addresses: to api_proxy, if it knows them all, and to reverse_proxy where
+// one is something else, such as a placeholder, a range of ports or a server that speaks HTTP/2 alone.
 func proxyTo(segment caddyfile.Segment) (caddyhttp.RouteList, error) {
 	for _, t := range segment[1:] {
 		// Caddy would take the text in front of the slash for a network such as unix.
@@ -92,5 +94,17 @@ func proxyTo(segment caddyfile.Segment) (caddyhttp.RouteList, error) {
 		}
 		return nil, parse.ErrorAt(segment[0], errors.New("to: "+err.Error()+", expected addresses such as 10.0.1.20:8080 or https://api.internal"))
 	}
-	return caddyhttp.RouteList{{HandlersRaw: []json.RawMessage{caddyconfig.JSONModuleObject(proxy, "handler", "reverse_proxy", nil)}}}, nil
+	own := new(apiproxy.Proxy)
+	for _, t := range segment[1:] {
+		own.Upstreams = append(own.Upstreams, t.Text)
+	}
+	if own.CheckUpstreams() == nil {
+		return routeTo(own, "api_proxy"), nil
+	}
+	return routeTo(proxy, "reverse_proxy"), nil
+}
+
+// routeTo makes a route to a handler.
+func routeTo(handler any, name string) caddyhttp.RouteList {
+	return caddyhttp.RouteList{{HandlersRaw: []json.RawMessage{caddyconfig.JSONModuleObject(handler, "handler", name, nil)}}}
 }
