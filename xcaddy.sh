@@ -24,7 +24,7 @@ Usage: ./xcaddy.sh [command]
   soak [NAME]   run all long experiments, or the one named: kill, reload, race,
                 limiter, keys, guess, timing, anonymous, slowbody, overload, polls,
                 tickets, ending, cluster, scan, failover, simulation,
-                growth, rest, bench, fuzz
+                growth, rest, proxies, bench, fuzz
 Go is required (https://go.dev/dl).
 TXT
 }

@@ -29,6 +29,8 @@ const users = `{"users":[
 {"id":"u-3","username":"mallory","name":"Mallory","locked":true,"password_hash":"` + harness.PasswordHash + `"}
 ]}`
 
+func init() { harness.SuiteProxy = harness.OwnProxy }
+
 const site = "{\n" + harness.Quiet + `
 	gatehouse {
 		issuer http://$ID

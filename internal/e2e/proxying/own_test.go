@@ -197,3 +197,39 @@ func TestRequestsSurviveAReload(t *testing.T) {
 		t.Error(status)
 	}
 }
+
+// Where the environment names a proxy on the way to the server, requests take it.
+func TestAProxyThatTheEnvironmentNames(t *testing.T) {
+	asked := make(chan string, 1)
+	forward := newServer(t, "tcp", "127.0.0.1:0")
+	forward.answerWith(func(r *http.Request, body string) string {
+		asked <- r.Method + " " + r.RequestURI + " " + body
+		return "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
+	})
+	t.Setenv("HTTP_PROXY", "http://"+forward.Addr().String())
+	t.Setenv("NO_PROXY", "")
+	g := harness.Prepare(t)
+	g.Run(t, "{\n"+harness.Quiet+"\n}\nhttp://$ID, http://$API {\n\tapi_proxy api.test:8080\n}\n")
+	p := harness.Send(t, http.DefaultClient, http.MethodPost, g.API+"/a?b", "c")
+	if p.Status != http.StatusOK || p.Body != "hi" {
+		t.Fatal(p.Status, p.Body)
+	}
+	if got := <-asked; got != "POST "+g.API+"/a?b c" { // Go names the Host that the server is sent
+		t.Error(got)
+	}
+}
+
+// An API can refuse a body before it is sent.
+func TestABodyThatIsNotWelcomeIsNotSent(t *testing.T) {
+	s := start(t, "", "")
+	s.server.handleWith(func(c net.Conn, in *bufio.Reader) {
+		if _, err := http.ReadRequest(in); err == nil {
+			_, _ = io.WriteString(c, "HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno")
+		}
+	})
+	c := harness.Dial(t, s.API)
+	fmt.Fprintf(c, "PUT / HTTP/1.1\r\nHost: %s\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n", host(t, s.API))
+	if line, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.Contains(line, " 413 ") {
+		t.Errorf("%q %v", line, err)
+	}
+}

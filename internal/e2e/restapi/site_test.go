@@ -13,6 +13,8 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
+func init() { harness.SuiteProxy = harness.OwnProxy }
+
 const site = "{\n" + harness.Quiet + `
 	gatehouse {
 		issuer http://$ID

@@ -97,6 +97,9 @@ func (e *Example) copyAll(from, to string) error {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return err
 		}
+		if strings.HasSuffix(path, "Caddyfile") {
+			text = []byte(harness.ProxyInText(string(text)))
+		}
 		return os.WriteFile(file, []byte(e.At(string(text))), 0o755)
 	})
 }

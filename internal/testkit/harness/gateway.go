@@ -132,6 +132,9 @@ func (g *Gateway) TryLoad(caddyfile string) error {
 	if g.change != nil {
 		config = g.change(config)
 	}
+	if config, err = withProxy(config); err != nil {
+		return err
+	}
 	err = caddy.Load(keepLog(config), true)
 	// Apps start in no fixed order. If the servers were up before another app failed, their
 	// listeners are being closed now.

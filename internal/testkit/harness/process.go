@@ -70,8 +70,16 @@ type Process struct {
 func (g *Gateway) Run(t testing.TB, caddyfile string) *Process {
 	t.Helper()
 	program := Program(t)
-	file := g.WriteFile(t, "Caddyfile", g.Text(caddyfile))
-	cmd := exec.Command(program, "run", "--config", file, "--adapter", "caddyfile")
+	args := []string{"run", "--config", g.WriteFile(t, "Caddyfile", g.Text(caddyfile)), "--adapter", "caddyfile"}
+	if Proxy() != "" {
+		config, err := g.Adapt(caddyfile)
+		if err == nil {
+			config, err = withProxy(config)
+		}
+		FailOn(t, err)
+		args = []string{"run", "--config", g.WriteFile(t, "caddy.json", string(config))}
+	}
+	cmd := exec.Command(program, args...)
 	cmd.Dir = g.Dir
 	cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+g.Dir, "XDG_CONFIG_HOME="+g.Dir)
 	begun := time.Now()

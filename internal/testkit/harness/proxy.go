@@ -1,0 +1,149 @@
+package harness
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The names of the proxies: Caddy's and the gateway's own.
+const (
+	CaddysProxy = "reverse_proxy"
+	OwnProxy    = "api_proxy"
+)
+
+// proxyVariable names the proxy that gateways of all suites use.
+const proxyVariable = "GATEHOUSE_PROXY"
+
+// SuiteProxy is the proxy that gateways of a suite use unless the environment variable
+// GATEHOUSE_PROXY says which. Where nothing says so, each uses what is written.
+var SuiteProxy string
+
+// Proxy is the proxy that gateways use; "" for what is written.
+func Proxy() string { return cmp.Or(os.Getenv(proxyVariable), SuiteProxy) }
+
+// UseProxy has the gateways of a test use a proxy.
+func UseProxy(t testing.TB, name string) {
+	t.Helper()
+	t.Setenv(proxyVariable, name)
+}
+
+// OnEachProxy runs a test with each of the proxies.
+func OnEachProxy(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	for _, name := range []string{CaddysProxy, OwnProxy} {
+		t.Run(name, func(t *testing.T) {
+			UseProxy(t, name)
+			test(t)
+		})
+	}
+}
+
+// withProxy puts the proxy that gateways use into a configuration, wherever it can do the same as
+// the one that is written.
+func withProxy(config []byte) ([]byte, error) {
+	name := Proxy()
+	if name == "" {
+		return config, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(config))
+	d.UseNumber()
+	var all any
+	if err := d.Decode(&all); err != nil {
+		return nil, err
+	}
+	exchangeProxies(all, name)
+	return json.Marshal(all)
+}
+
+func exchangeProxies(part any, name string) {
+	switch part := part.(type) {
+	case []any:
+		for _, p := range part {
+			exchangeProxies(p, name)
+		}
+	case map[string]any:
+		for _, p := range part {
+			exchangeProxies(p, name)
+		}
+		switch written := part["handler"]; {
+		case written == CaddysProxy && name == OwnProxy:
+			toOwnProxy(part)
+		case written == OwnProxy && name == CaddysProxy:
+			toCaddysProxy(part)
+		}
+	}
+}
+
+// toOwnProxy changes a reverse_proxy that has nothing but plain addresses and TLS without settings.
+func toOwnProxy(handler map[string]any) {
+	for member := range handler {
+		if !slices.Contains([]string{"handler", "upstreams", "transport"}, member) {
+			return
+		}
+	}
+	scheme := ""
+	if handler["transport"] != nil {
+		if transport, _ := json.Marshal(handler["transport"]); string(transport) != `{"protocol":"http","tls":{}}` {
+			return
+		}
+		scheme = "https://"
+	}
+	var addresses []any
+	upstreams, _ := handler["upstreams"].([]any)
+	for _, u := range upstreams {
+		members, _ := u.(map[string]any)
+		dial, _ := members["dial"].(string)
+		if len(members) != 1 || dial == "" || strings.Contains(dial, "{") {
+			return
+		}
+		addresses = append(addresses, scheme+dial)
+	}
+	delete(handler, "transport")
+	handler["handler"], handler["upstreams"] = OwnProxy, addresses
+}
+
+// toCaddysProxy changes an api_proxy that has nothing but addresses.
+func toCaddysProxy(handler map[string]any) {
+	if len(handler) != 2 {
+		return
+	}
+	var upstreams []any
+	addresses, _ := handler["upstreams"].([]any)
+	for _, a := range addresses {
+		dial, _ := a.(string)
+		secure := false
+		dial = strings.TrimPrefix(dial, "http://")
+		if dial, secure = strings.CutPrefix(dial, "https://"); secure {
+			handler["transport"] = map[string]any{"protocol": "http", "tls": map[string]any{}}
+		}
+		if !strings.HasPrefix(dial, "unix/") && !strings.Contains(dial[strings.LastIndex(dial, "]")+1:], ":") {
+			dial += map[bool]string{false: ":80", true: ":443"}[secure]
+		}
+		upstreams = append(upstreams, map[string]any{"dial": dial})
+	}
+	handler["handler"], handler["upstreams"] = CaddysProxy, upstreams
+}
+
+var (
+	proxyLine = regexp.MustCompile(`(?m)^([ \t]*)(?:reverse_proxy|api_proxy)((?: [^\s{]+)+)$`)
+	toLine    = regexp.MustCompile(`(?m)^([ \t]*)to((?: [^\s{]+:[0-9]+)+)$`)
+)
+
+// ProxyInText is a Caddyfile with the proxy that gateways use in lines that have no block.
+func ProxyInText(caddyfile string) string {
+	name := Proxy()
+	if name == "" {
+		return caddyfile
+	}
+	caddyfile = proxyLine.ReplaceAllString(caddyfile, "${1}"+name+"${2}")
+	if name == CaddysProxy {
+		caddyfile = toLine.ReplaceAllString(caddyfile, "${1}to {\n${1}\treverse_proxy${2}\n${1}}")
+	}
+	return caddyfile
+}
