@@ -15,6 +15,8 @@ func BenchmarkAdapt(b *testing.B) {
 			"client c%d {\nsecret 0123456789-0123456789-0123456789-%[1]d\nredirect_uri https://c%[1]d.example/cb\nscopes read\n}\n"},
 		{"rules", "{\ngatehouse {\nissuer http://127.0.0.1:9000\nscope read Read\n}\n}\n:9001 {\noauth_guard {\n%s}\nrespond ok\n}\n",
 			"scope read GET /r%d/*\n"},
+		{"resources", ":9001 {\napi_rest {\nto 127.0.0.1:1\n%s}\n}\n",
+			"resource r%d {\nlist {\n}\nupstream GET /r%[1]d /legacy/r%[1]d\nitem read /legacy/r%[1]d/{id}\n}\n"},
 	} {
 		for _, n := range []int{1000, 10_000} {
 			var entries strings.Builder

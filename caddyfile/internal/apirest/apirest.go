@@ -43,7 +43,7 @@ func Parse(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	if h.NextArg() {
 		return nil, h.Errf("api_rest: unexpected argument '%s', expected a block", h.Val())
 	}
-	b := &block{Helper: h, REST: new(restapi.REST), exact: make(map[string]caddyfile.Token), below: make(map[string]caddyfile.Token)}
+	b := &block{Helper: h, REST: new(restapi.REST)}
 	b.table, _ = restapi.CompileResources()
 	words := b.words()
 	empty := true
@@ -55,6 +55,9 @@ func Parse(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	}
 	if empty {
 		return nil, parse.ErrorAt(head, errors.New("api_rest: expected a block with at least a resource, such as `resource articles`, or `to`"))
+	}
+	if len(b.declared) > 0 {
+		b.Resources = resourcesOf(b.declared)
 	}
 	if err := b.Check(); err != nil {
 		return nil, parse.ErrorAt(head, fmt.Errorf("api_rest: %w", err))
@@ -72,11 +75,12 @@ func Parse(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 type block struct {
 	httpcaddyfile.Helper
 	*restapi.REST
-	declared []declaration
-	table    *restapi.Table   // of declared
-	versions []*restapi.Table // of each version
-	// exact are the lines of declared paths; below, of the first path below each.
-	exact, below map[string]caddyfile.Token
+	declared []*declaration
+	table    *restapi.Table    // of declared
+	versions []*restapi.Table  // of each version
+	readers  []*resourceReader // that no resource uses now
+	// paths are the declared ones, in their order.
+	paths []declaredPath
 	// conditions are the lines of each fail_when of `errors`.
 	conditions []caddyfile.Token
 	// unlessJSON are errors unless the API's dialect refuses what is not JSON.
@@ -119,8 +123,8 @@ type declaration struct {
 
 // readDeclaration reads a resource. Only if something is wrong with it, it is read again and compiled after
 // each word, to find the line of the error.
-func (b *block) readDeclaration(d *caddyfile.Dispenser) (read declaration, err error) {
-	read.head = d.Token()
+func (b *block) readDeclaration(d *caddyfile.Dispenser) (read *declaration, err error) {
+	read = &declaration{head: d.Token()}
 	ahead := *d
 	if read.Resource, err = b.readResource(&ahead, surroundings{}); err == nil {
 		read.table, err = restapi.CompileResources(read.Resource)
@@ -141,33 +145,43 @@ func (b *block) addResource(d *caddyfile.Dispenser) error {
 	if err != nil {
 		return err
 	}
-	b.Resources, b.declared = append(b.Resources, read.Resource), append(b.declared, read)
-	return mergeDeclaration(b.table, read, b.Resources)
+	b.declared = append(b.declared, read)
+	return mergeDeclarations(b.table, b.declared)
 }
 
-// mergeDeclaration adds a resource to the table of those before it. all has them too.
-func mergeDeclaration(table *restapi.Table, read declaration, all []resource.Resource) error {
+// resourcesOf returns what was declared.
+func resourcesOf(declared []*declaration) []resource.Resource {
+	all := make([]resource.Resource, len(declared))
+	for i, r := range declared {
+		all[i] = r.Resource
+	}
+	return all
+}
+
+// mergeDeclarations adds the last resource to the table of those before it.
+func mergeDeclarations(table *restapi.Table, all []*declaration) error {
+	read := all[len(all)-1]
 	err := table.Merge(read.table)
 	if err == nil {
 		return nil
 	}
-	if _, why := restapi.CompileResources(all...); why != nil {
+	if _, why := restapi.CompileResources(resourcesOf(all)...); why != nil {
 		err = why // it names the line of the resource
 	}
 	return parse.ErrorAt(read.head, err)
 }
 
 // checkVersion checks the resources of a version together with those that it does not replace.
-func (b *block) checkVersion(own []declaration) error {
+func (b *block) checkVersion(own []*declaration) error {
 	replaced := make(map[string]bool)
 	for _, r := range own {
 		replaced[strings.Trim(r.Path, "/")] = true
 	}
 	table, _ := restapi.CompileResources()
-	var all []resource.Resource
-	add := func(r declaration) error {
-		all = append(all, r.Resource)
-		return mergeDeclaration(table, r, all)
+	var all []*declaration
+	add := func(r *declaration) error {
+		all = append(all, r)
+		return mergeDeclarations(table, all)
 	}
 	for _, r := range b.declared {
 		if !replaced[strings.Trim(r.Path, "/")] {

@@ -13,18 +13,38 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-// notePath notes the line of a declared path. Of several lines the first counts.
+// declaredPath is a path and the line that declares it.
+type declaredPath struct {
+	text string
+	line caddyfile.Token
+}
+
+// notePath notes the line of a declared path.
 func (b *block) notePath(path string, line caddyfile.Token) {
-	path = resource.PlainPath(path)
-	if _, ok := b.exact[path]; !ok {
-		b.exact[path] = line
-	}
-	for i := strings.LastIndexByte(path, '/'); i > 0; i = strings.LastIndexByte(path[:i], '/') {
-		if _, ok := b.below[path[:i]]; ok {
-			return // and so have those above it
+	b.paths = append(b.paths, declaredPath{path, line})
+}
+
+// pathLines are the lines of declared paths. Of several lines the first counts.
+type pathLines struct {
+	exact map[string]caddyfile.Token
+	below map[string]caddyfile.Token // of the first path below each
+}
+
+func newPathLines(all []declaredPath) pathLines {
+	l := pathLines{make(map[string]caddyfile.Token), make(map[string]caddyfile.Token)}
+	for _, p := range all {
+		path := resource.PlainPath(p.text)
+		if _, ok := l.exact[path]; !ok {
+			l.exact[path] = p.line
 		}
-		b.below[path[:i]] = line
+		for i := strings.LastIndexByte(path, '/'); i > 0; i = strings.LastIndexByte(path[:i], '/') {
+			if _, ok := l.below[path[:i]]; ok {
+				break // and so have those above it
+			}
+			l.below[path[:i]] = p.line
+		}
 	}
+	return l
 }
 
 // checkNames checks the names in paths unless lint is off. Provisioning checks them again, for
@@ -33,8 +53,13 @@ func (b *block) checkNames(head caddyfile.Token) error {
 	if b.Lint == "off" {
 		return nil
 	}
-	for _, f := range restapi.CheckNames(b.Jobs, append([]*restapi.Table{b.table}, b.versions...)...) {
-		line := b.lineOf(f.Path, head)
+	found := restapi.CheckNames(b.Jobs, append([]*restapi.Table{b.table}, b.versions...)...)
+	if len(found) == 0 {
+		return nil
+	}
+	lines := newPathLines(b.paths)
+	for _, f := range found {
+		line := lines.lineOf(f.Path, head)
 		if b.Lint == "error" {
 			return parse.ErrorAt(line, errors.New("lint: "+f.Message))
 		}
@@ -44,11 +69,11 @@ func (b *block) checkNames(head caddyfile.Token) error {
 }
 
 // lineOf returns the line that declares a path, or else a path below it.
-func (b *block) lineOf(path string, otherwise caddyfile.Token) caddyfile.Token {
-	if line, ok := b.exact[path]; ok {
+func (l pathLines) lineOf(path string, otherwise caddyfile.Token) caddyfile.Token {
+	if line, ok := l.exact[path]; ok {
 		return line
 	}
-	if line, ok := b.below[path]; ok {
+	if line, ok := l.below[path]; ok {
 		return line
 	}
 	return otherwise

@@ -34,8 +34,11 @@ func readList(d *caddyfile.Dispenser, l *list.Config) error {
 	if d.NextArg() {
 		return d.Errf("list: unexpected argument '%s', expected a block or nothing", d.Val())
 	}
-	words := listWords(l)
+	var words parse.Words
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		if words == nil {
+			words = listWords(l)
+		}
 		line := d.Token()
 		if err := words.Read(d, "list"); err != nil {
 			return err

@@ -62,50 +62,85 @@ func (s surroundings) compile(r resource.Resource) (*restapi.Table, error) {
 //		from xml <root> [list <elements...>]
 //		nested <path> { ... }
 //	}
-func (b *block) readResource(d *caddyfile.Dispenser, around surroundings) (r resource.Resource, err error) {
+func (b *block) readResource(d *caddyfile.Dispenser, around surroundings) (resource.Resource, error) {
+	reader := b.takeReader(around)
+	err := b.readResourceInto(d, reader)
+	read := reader.Resource
+	b.readers = append(b.readers, reader)
+	return read, err
+}
+
+// resourceReader has a resource that is being read, and the words that set its fields. There is one for each level of
+// nesting, for all resources: the words are many.
+type resourceReader struct {
+	resource.Resource
+	words  parse.Words
+	around surroundings
+}
+
+func (b *block) takeReader(around surroundings) *resourceReader {
+	if last := len(b.readers) - 1; last >= 0 {
+		r := b.readers[last]
+		b.readers = b.readers[:last]
+		r.Resource, r.around = resource.Resource{}, around
+		return r
+	}
+	r := &resourceReader{around: around}
+	r.words = b.resourceWords(r)
+	return r
+}
+
+func (b *block) readResourceInto(d *caddyfile.Dispenser, reader *resourceReader) error {
+	r, around := &reader.Resource, reader.around
 	head, word := d.Token(), d.Val()
 	if !d.NextArg() {
-		return r, d.Errf("%s: expected a path such as articles", word)
+		return d.Errf("%s: expected a path such as articles", word)
 	}
 	r.Path = parse.UndoShorthands(d.Val())
 	if d.NextArg() {
-		return r, d.Errf("%s %s: unexpected argument '%s', expected a block or nothing", word, r.Path, d.Val())
+		return d.Errf("%s %s: unexpected argument '%s', expected a block or nothing", word, r.Path, d.Val())
 	}
 	if around.eachWord {
 		if _, err := around.compile(resource.Resource{Path: r.Path, Off: []string{"batch"}}); err != nil {
-			return r, parse.ErrorAt(head, err)
+			return parse.ErrorAt(head, err)
 		}
 	}
 	item, err := restapi.ItemPath(append(slices.Clone(around.outer), r.Path)...)
 	if err != nil {
-		return r, err
+		return err
 	}
 	b.notePath(item, head)
-	lines, words := make(map[string]caddyfile.Token), b.resourceWords(&r, around)
+	var lines map[string]caddyfile.Token
+	if around.eachWord {
+		lines = make(map[string]caddyfile.Token)
+	}
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		line, word := d.Token(), d.Val()
-		lines[word] = line
 		if word == "unwrap" {
-			return r, d.Err("unwrap: `item` says where the resource is in an answer, expected `item /<name>`")
+			return d.Err("unwrap: `item` says where the resource is in an answer, expected `item /<name>`")
 		}
-		if err := words.Read(d, "resource"); err != nil {
-			return r, err
+		if err := reader.words.Read(d, "resource"); err != nil {
+			return err
 		}
-		if around.eachWord {
-			if _, err := around.compile(withoutForwardReferences(r)); err != nil {
-				return r, parse.ErrorAt(line, err)
-			}
+		if word == "upstream" {
+			b.notePath(r.Routes[len(r.Routes)-1].Path, line)
 		}
+		if !around.eachWord {
+			continue
+		}
+		if _, err := around.compile(withoutForwardReferences(*r)); err != nil {
+			return parse.ErrorAt(line, err)
+		}
+		lines[word] = line
 		if word == "upstream" {
 			last := r.Routes[len(r.Routes)-1]
 			lines[word+" "+last.Method+" "+last.Path] = line
-			b.notePath(last.Path, line)
 		}
 	}
 	if !around.eachWord {
-		return r, nil
+		return nil
 	}
-	return r, b.checkWhole(r, lines, around)
+	return b.checkWhole(*r, lines, around)
 }
 
 // withoutForwardReferences leaves out links and batches, which may refer to routes further down.
@@ -140,7 +175,8 @@ func (b *block) checkWhole(r resource.Resource, lines map[string]caddyfile.Token
 	return nil
 }
 
-func (b *block) resourceWords(r *resource.Resource, around surroundings) parse.Words {
+func (b *block) resourceWords(reader *resourceReader) parse.Words {
+	r := &reader.Resource
 	// into has a word read that sets more than one field.
 	into := func(read func(*caddyfile.Dispenser, *resource.Resource) error) parse.Word {
 		return func(d *caddyfile.Dispenser) error { return read(d, r) }
@@ -170,7 +206,7 @@ func (b *block) resourceWords(r *resource.Resource, around surroundings) parse.W
 		"send":        readFixed(&r.Fixed),
 		"header_down": parse.AppendAll(&r.HeaderDown, headerDown),
 		"header_up":   parse.AppendAll(&r.HeaderUp, headerUp),
-		"nested":      func(d *caddyfile.Dispenser) error { return b.readNested(d, r, around) },
+		"nested":      func(d *caddyfile.Dispenser) error { return b.readNested(d, r, reader.around) },
 		"charset":     parse.Once(&r.Charset, apierrors.ReadCharset),
 		"from":        parse.Once(&r.FromXML, readFromXML),
 	}

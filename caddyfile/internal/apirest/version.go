@@ -41,7 +41,7 @@ func (b *block) readVersion(d *caddyfile.Dispenser) error {
 		return d.Errf("version %s is given twice", v.Name)
 	}
 	var loginLine caddyfile.Token
-	var own []declaration
+	var own []*declaration
 	err := parse.Words{
 		"login": parse.Once(&v.Login, func(d *caddyfile.Dispenser) (*login.Config, error) {
 			loginLine = d.Token()

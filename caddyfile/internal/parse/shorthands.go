@@ -26,4 +26,9 @@ var shorthands = func() *strings.Replacer {
 
 // UndoShorthands turns {http.request.uri.path} back into the {path} that was written: in the
 // paths and templates of api_rest, {path} or {dir} are names like any other.
-func UndoShorthands(text string) string { return shorthands.Replace(text) }
+func UndoShorthands(text string) string {
+	if !strings.Contains(text, "{") {
+		return text
+	}
+	return shorthands.Replace(text)
+}

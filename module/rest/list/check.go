@@ -46,6 +46,8 @@ func (c *Config) Check() error {
 	return nil
 }
 
+var withoutSortPlaceholders = strings.NewReplacer("{field}", "", "{dir}", "")
+
 func (c *Config) checkSort() error {
 	if err := distinct("sort", c.Sort); err != nil {
 		return err
@@ -59,7 +61,7 @@ func (c *Config) checkSort() error {
 	switch {
 	case s.SortFormat != "" && !strings.Contains(s.SortFormat, "{field}"):
 		return fmt.Errorf("list: sort_format %s: expected {field} in it", s.SortFormat)
-	case strings.ContainsAny(strings.NewReplacer("{field}", "", "{dir}", "").Replace(s.SortFormat), "{}"):
+	case strings.ContainsAny(withoutSortPlaceholders.Replace(s.SortFormat), "{}"):
 		return fmt.Errorf("list: sort_format %s: expected no placeholders but {field} and {dir}", s.SortFormat)
 	case s.SortFormat != "" && s.Direction == "" && !strings.Contains(s.SortFormat, "{dir}"):
 		return fmt.Errorf("list: sort_format %s: expected {dir} in it, or a parameter for the direction", s.SortFormat)

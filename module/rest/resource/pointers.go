@@ -32,8 +32,12 @@ func (r *Resource) CreatedPointer() string {
 	return r.ItemPointer(Create) + r.IDPointer()
 }
 
-// ItemPointers parses where the resource is in the answers to each kind of operation.
+// ItemPointers parses where the resource is in the answers to each kind of operation. A kind for which nothing is
+// declared may be missing: all of the answer is the resource.
 func (r *Resource) ItemPointers() (map[Kind]splice.Pointer, error) {
+	if r.Item == "" && len(r.ItemOf) == 0 {
+		return nil, nil
+	}
 	at := make(map[Kind]splice.Pointer)
 	for _, k := range Kinds {
 		p, err := splice.ParsePointer(r.ItemPointer(k))

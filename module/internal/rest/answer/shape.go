@@ -73,8 +73,7 @@ func NewShape(c ShapeConfig) (s *Shape, err error) {
 	}
 	s.listLike = r.List == nil && r.Follows(resource.ConventionList) && c.Item != nil
 	// What splice refuses is refused now, before any operation is compiled.
-	_, err = splice.Compile(s.edits(splice.Config{}))
-	return s, err
+	return s, splice.Check(s.edits(splice.Config{}))
 }
 
 // edits adds the edits of each resource to a plan.

@@ -98,7 +98,7 @@ func Normalize(name string) string {
 // noteDeclared notes the declared names. A body must not have them in another spelling: the member would
 // bypass its rules, and the upstream could take it for the declared one.
 func (n *Names) noteDeclared() {
-	n.similar = make(map[string][]string)
+	n.similar = make(map[string][]string, 1)
 	note := func(names ...string) {
 		for _, name := range names {
 			at := Normalize(name)

@@ -25,6 +25,9 @@ func Resolve(r *resource.Resource) (*resource.Resource, error) {
 				ours, theirs, ours, theirs, ours, splice.Pointer{theirs})
 		}
 	}
+	if len(r.Lift) == 0 {
+		return r, nil
+	}
 	named := *r
 	for ours, text := range r.Lift {
 		at, err := splice.ParsePointer(text)

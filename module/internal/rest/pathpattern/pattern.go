@@ -3,7 +3,6 @@ package pathpattern
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -23,11 +22,6 @@ type Segment struct {
 	Value *Expression
 }
 
-var (
-	placeholder = regexp.MustCompile(`^\{([a-z][a-z0-9_]*)(?::(.*))?\}$`)
-	literal     = regexp.MustCompile(`^[A-Za-z0-9._~-]+$`)
-)
-
 // Parse parses a client's path such as /articles/{id:[0-9]+}.
 func Parse(text string) (Pattern, error) {
 	var p Pattern
@@ -37,20 +31,20 @@ func Parse(text string) (Pattern, error) {
 	}
 	for _, s := range cutSegments(rest) {
 		part := Segment{Text: s}
-		if m := placeholder.FindStringSubmatch(s); m != nil {
-			part = Segment{Text: m[1], Param: true}
+		if name, expression, given, ok := cutPlaceholder(s); ok {
+			part = Segment{Text: name, Param: true}
 			if slices.Contains(p.Names, part.Text) {
 				return p, fmt.Errorf("path %q: the placeholder {%s} stands in it twice, expected each once", text, part.Text)
 			}
-			if m[0] != "{"+m[1]+"}" {
+			if given {
 				var err error
-				if part.Value, err = parseExpression(m[2]); err != nil {
+				if part.Value, err = parseExpression(expression); err != nil {
 					return p, fmt.Errorf("path %q: placeholder {%s}: %w", text, part.Text, err)
 				}
 			}
 			p.Names = append(p.Names, part.Text)
 			s = "{" + part.Text + "}"
-		} else if !literal.MatchString(s) || s == "." || s == ".." {
+		} else if !isLiteral(s) || s == "." || s == ".." {
 			return p, fmt.Errorf("path %q: segment %q: expected a word of letters, digits and -._~, or a placeholder such as {id}", text, s)
 		}
 		p.Text += "/" + s
@@ -58,6 +52,30 @@ func Parse(text string) (Pattern, error) {
 	}
 	return p, nil
 }
+
+// cutPlaceholder takes {name} or {name:expression} apart.
+func cutPlaceholder(segment string) (name, expression string, given, ok bool) {
+	inner, opened := strings.CutPrefix(segment, "{")
+	inner, closed := strings.CutSuffix(inner, "}")
+	name, expression, given = strings.Cut(inner, ":")
+	ok = opened && closed && isName(name) && !strings.Contains(expression, "\n")
+	return name, expression, given, ok
+}
+
+// isName reports whether a text can name a placeholder: a small letter, then such letters, digits and underscores.
+func isName(text string) bool {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case 'a' <= c && c <= 'z', i > 0 && ('0' <= c && c <= '9' || c == '_'):
+		default:
+			return false
+		}
+	}
+	return text != ""
+}
+
+// isLiteral reports whether a text can be a segment of a pattern: letters, digits and -._~.
+func isLiteral(text string) bool { return isIdentifier(text) && !strings.ContainsAny(text, ":@") }
 
 // cutSegments splits a path at its slashes, except for those inside an expression.
 func cutSegments(path string) (segments []string) {

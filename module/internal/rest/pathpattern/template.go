@@ -26,6 +26,9 @@ var braces = regexp.MustCompile(`\{([^{}]*)\}`)
 
 // SplitPlaceholders splits a text at its placeholders. index returns the index of a placeholder's value.
 func SplitPlaceholders(text string, index func(name string) (int, error)) (parts []Part, err error) {
+	if !strings.Contains(text, "{") {
+		return []Part{{text, -1}}, nil
+	}
 	end := 0
 	for _, m := range braces.FindAllStringSubmatchIndex(text, -1) {
 		value, err := index(text[m[2]:m[3]])
@@ -41,7 +44,9 @@ func SplitPlaceholders(text string, index func(name string) (int, error)) (parts
 // WithoutPlaceholders returns a text with x in place of each placeholder. alone reports whether a brace
 // is left over.
 func WithoutPlaceholders(text string) (bare string, alone bool) {
-	bare = braces.ReplaceAllString(text, "x")
+	if bare = text; strings.Contains(text, "{") {
+		bare = braces.ReplaceAllString(text, "x")
+	}
 	return bare, strings.ContainsAny(bare, "{}")
 }
 

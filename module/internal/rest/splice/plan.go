@@ -50,6 +50,9 @@ type member struct {
 	values table[[]byte]
 }
 
+// Check reports what [Compile] would refuse.
+func Check(c Config) error { return c.check() }
+
 // Compile checks and compiles a Config, which must not be changed afterwards.
 func Compile(c Config) (*Plan, error) {
 	if err := c.check(); err != nil {
