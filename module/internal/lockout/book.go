@@ -19,10 +19,10 @@ const longestKey = 64
 // cannot evict what was counted for a user. A Book is safe for concurrent use.
 //
 // At the cap, a new key replaces an expired one, or else the least recently used key of its kind
-// that is not currently refused. A refused key is never evicted, so nobody can end a lockout by
-// trying other keys. Flooding can evict a key below its limit, at the price of as many attempts of
-// that kind as the cap. When every key of a kind is refused, all new keys share one count per rule:
-// strangers then share a limit, but none of them can guess without one.
+// that is not currently refused. Only when every key of a kind is refused, the one is evicted whose
+// refusal ends first, so that nobody is refused for what others did. Flooding can evict a key below
+// its limit, at the price of as many attempts of that kind as the cap, and a refused key at the price
+// of as many keys that are refused for longer.
 type Book struct {
 	cap   int
 	now   func() time.Time
@@ -48,7 +48,6 @@ type shard struct {
 	refused queue
 	open    queue
 	recent  *list.List // of *entry that are not refused; the least recently used at the back
-	shared  map[Rule]*count
 }
 
 type entry struct {
@@ -109,7 +108,7 @@ func (b *Book) shardOf(key string) *shard {
 	if s == nil {
 		s = &shard{
 			cap: b.cap, now: b.now, start: b.start,
-			entries: make(map[string]*entry), recent: list.New(), shared: make(map[Rule]*count),
+			entries: make(map[string]*entry), recent: list.New(),
 		}
 		b.kinds[strings.Clone(kind)] = s
 	}
@@ -133,9 +132,7 @@ func (s *shard) countAttempt(key string, r Rule) (ok bool, retry time.Duration) 
 	s.expireEntries(now, 2)
 	e := s.entries[key]
 	if e == nil {
-		if !s.makeRoom(now) {
-			return s.sharedCount(r).countAttempt(now, r)
-		}
+		s.makeRoom(now)
 		e = &entry{key: key}
 		s.entries[key] = e
 	}
@@ -145,8 +142,7 @@ func (s *shard) countAttempt(key string, r Rule) (ok bool, retry time.Duration) 
 }
 
 // Return takes back the latest attempt of the key, because it succeeded. Only the caller that made
-// the attempt may call it, at most once. An attempt that was counted together with those of other
-// keys, at the cap, stays counted.
+// the attempt may call it, at most once.
 func (b *Book) Return(key string) {
 	s := b.shardOf(key)
 	s.mu.Lock()
@@ -158,8 +154,7 @@ func (b *Book) Return(key string) {
 	}
 }
 
-// Forget drops the attempts of a key and its refusal. Attempts that were counted together with
-// those of other keys, at the cap, stay counted.
+// Forget drops the attempts of a key and its refusal.
 func (b *Book) Forget(key string) {
 	s := b.shardOf(key)
 	s.mu.Lock()
@@ -211,9 +206,9 @@ func (s *shard) expireEntries(now time.Duration, n int) {
 	}
 }
 
-func (s *shard) makeRoom(now time.Duration) bool {
+func (s *shard) makeRoom(now time.Duration) {
 	if len(s.entries) < s.cap {
-		return true
+		return
 	}
 	for len(s.refused) > 0 && s.refused[0].due <= now {
 		s.fileEntry(s.refused[0], now)
@@ -221,17 +216,17 @@ func (s *shard) makeRoom(now time.Duration) bool {
 	if len(s.entries) == s.cap && len(s.open) > 0 && s.open[0].due <= now {
 		s.fileEntry(s.open[0], now)
 	}
-	if len(s.entries) == s.cap {
-		last := s.recent.Back()
-		if last == nil {
-			return false
-		}
-		if e, ok := last.Value.(*entry); ok {
-			s.unfileEntry(e)
-			delete(s.entries, e.key)
-		}
+	if len(s.entries) < s.cap {
+		return
 	}
-	return true
+	var gone *entry
+	if last := s.recent.Back(); last != nil {
+		gone, _ = last.Value.(*entry)
+	} else {
+		gone = s.refused[0]
+	}
+	s.unfileEntry(gone)
+	delete(s.entries, gone.key)
 }
 
 // fileEntry moves an entry to the list it belongs to after a change, and drops it when nothing
@@ -267,19 +262,8 @@ func (s *shard) unfileEntry(e *entry) {
 	}
 }
 
-// sharedCount returns the count of a rule that new keys share when all others are refused. There
-// are at most as many as rules, which come from the configuration.
-func (s *shard) sharedCount(r Rule) *count {
-	c := s.shared[r]
-	if c == nil {
-		c = new(count)
-		s.shared[r] = c
-	}
-	return c
-}
-
-// shortenKey bounds the memory that a key takes, by replacing a long one with its digest. The
-// result is longer than any key that is kept verbatim, so the two cannot collide.
+// shortenKey bounds what a key costs. The result is longer than any key that is kept
+// as it is, so the two kinds cannot meet.
 func shortenKey(key string) string {
 	if len(key) <= longestKey {
 		return key

@@ -187,45 +187,73 @@ func TestALockCannotBeFlushedByFillingTheBook(t *testing.T) {
 	wantTake(t, b, "addr:slider", slide, false, 2*time.Hour)
 }
 
-func TestWhenEveryKeyIsLockedNewOnesShareOneCount(t *testing.T) {
-	c := newClock()
-	b := NewBook(4, c.now)
+// Whoever locks as many keys as there is room for, or many times as many, locks nobody else.
+func TestBeyondTheCapNobodyIsRefusedForOthers(t *testing.T) {
+	const most = 50
 	r := Rule{Limit: 2, Window: time.Minute, Lock: time.Hour}
-	for i := range 4 {
-		for range 2 {
-			wantTake(t, b, fmt.Sprint(i), r, true, 0)
+	for _, times := range []int{1, 2, 10} {
+		c := newClock()
+		b := NewBook(most, c.now)
+		for i := range times * most {
+			key := fmt.Sprint("addr:", i)
+			wantTake(t, b, key, r, true, 0)
+			wantTake(t, b, key, r, true, 0)
+			wantTake(t, b, key, r, false, time.Hour)
+			c.pass(time.Second)
 		}
-	}
-	wantTake(t, b, "x", r, true, 0)
-	wantTake(t, b, "y", r, true, 0)
-	b.Return("y")
-	for i := range 1_000 {
-		wantTake(t, b, fmt.Sprint("z", i), r, false, time.Hour)
-	}
-	wantTake(t, b, "x", Rule{Limit: 1, Window: time.Second}, true, 0)
-	if held(b) != 4 {
-		t.Fatalf("%d keys are held, want 4", held(b))
-	}
-	c.pass(time.Hour)
-	wantTake(t, b, "x", r, true, 0)
-	wantTake(t, b, "x", r, true, 0)
-	if held(b) != 1 {
-		t.Fatalf("%d keys are held after the locks ended, want 1", held(b))
+		for i := range most {
+			key := fmt.Sprint("addr:innocent ", i)
+			if refused, _ := b.Refused(key, r); refused {
+				t.Fatalf("%d x: %s is refused", times, key)
+			}
+			wantTake(t, b, key, r, true, 0)
+			b.Return(key)
+		}
+		if n := held(b); n > most {
+			t.Errorf("%d x: %d keys are held, at most %d may be", times, n, most)
+		}
+		// One place was enough for them, one after the other.
+		wantTake(t, b, fmt.Sprint("addr:", times*most-1), r, false, time.Hour-time.Second)
+		wantTake(t, b, fmt.Sprint("addr:", times*most-most+1), r, false, time.Hour-(most-1)*time.Second)
 	}
 }
 
-func TestASlidRefusalIsCountedOnAndMayBeEvicted(t *testing.T) {
+func TestWhenEveryKeyIsRefusedTheNearestToItsEndGoes(t *testing.T) {
 	c := newClock()
-	b := NewBook(1, c.now)
+	b := NewBook(3, c.now)
+	for _, k := range []struct {
+		key  string
+		lock time.Duration
+	}{{"long", 3 * time.Hour}, {"short", time.Hour}, {"mid", 2 * time.Hour}} {
+		wantTake(t, b, k.key, Rule{Limit: 1, Window: time.Minute, Lock: k.lock}, true, 0)
+	}
+	wantTake(t, b, "new", Rule{Limit: 2, Window: time.Minute}, true, 0)
+	for key, there := range map[string]bool{"long": true, "short": false, "mid": true, "new": true} {
+		if _, held := b.kinds[""].entries[key]; held != there {
+			t.Errorf("%s is held: %t", key, held)
+		}
+	}
+	wantTake(t, b, "newer", Rule{Limit: 2, Window: time.Minute}, true, 0) // in the place of "new", which is not refused
+	if _, held := b.kinds[""].entries["new"]; held || len(b.kinds[""].entries) != 3 {
+		t.Errorf("held: %v", b.kinds[""].entries)
+	}
+}
+
+func TestASlidRefusalMayBeEvicted(t *testing.T) {
+	c := newClock()
+	b := NewBook(2, c.now)
 	r := Rule{Limit: 2, Window: time.Minute}
 	wantTake(t, b, "a", r, true, 0)
 	c.pass(30 * time.Second)
 	wantTake(t, b, "a", r, true, 0)
-	wantTake(t, b, "b", r, true, 0) // "a" is refused and stays: the shared count
+	wantTake(t, b, "b", r, true, 0)
+	wantTake(t, b, "c", r, true, 0) // in the place of "b": "a" is refused
+	wantTake(t, b, "a", r, false, 30*time.Second)
 	c.pass(30 * time.Second)
-	wantTake(t, b, "c", r, true, 0) // "a" has one attempt left and gives way
-	if _, there := b.kinds[""].entries["c"]; !there {
-		t.Fatal("a key that is no longer refused was not evicted")
+	wantTake(t, b, "d", r, true, 0)
+	wantTake(t, b, "e", r, true, 0)
+	if _, there := b.kinds[""].entries["a"]; there || held(b) != 2 { // it was refused no longer
+		t.Fatalf("held: %v", b.kinds[""].entries)
 	}
 }
 

@@ -22,7 +22,7 @@ func TestFloodingOneKindForgetsNothingOfAnother(t *testing.T) {
 	wantTake(t, b, "user:alice", r, false, time.Minute)
 }
 
-// Nor may it make everybody share one count.
+// Nor may it take the room of another kind.
 func TestLockedKeysOfOneKindLeaveTheOthersTheirRoom(t *testing.T) {
 	b := NewBook(10, newClock().now)
 	once := Rule{Limit: 1, Window: time.Minute, Lock: time.Minute}

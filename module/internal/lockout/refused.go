@@ -22,14 +22,7 @@ func (s *shard) refusedNow(key string, r Rule) (refused bool, retry time.Duratio
 		s.fileEntry(e, now)
 		return retry > 0, retry
 	}
-	for len(s.refused) > 0 && s.refused[0].due <= now {
-		s.fileEntry(s.refused[0], now)
-	}
-	if len(s.entries) < s.cap || s.recent.Len() > 0 {
-		return false, 0
-	}
-	retry = s.sharedCount(r).refusedFor(now, r)
-	return retry > 0, retry
+	return false, 0
 }
 
 // refusedFor returns how long the key is still refused, or 0.
