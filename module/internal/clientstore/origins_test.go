@@ -153,13 +153,21 @@ func TestOriginsWithoutARecordAreFound(t *testing.T) {
 
 func TestWhatIsRememberedOfOriginsIsBounded(t *testing.T) {
 	for _, times := range []int{1, 2, 10} {
-		c, _ := sideBySide(t)
+		c, memory := sideBySide(t)
+		keep(t, c, Definition{Client: oauth.Client{ID: "known", Public: true}})
+		if !c.AllowsOrigin("https://known.example") {
+			t.Fatal("a stored client's origin is refused")
+		}
 		for i := range maxOrigins * times {
 			c.AllowsOrigin(fmt.Sprintf("https://o%d.example", i))
 		}
 		keep(t, c, Definition{Client: oauth.Client{ID: "app", Public: true}})
 		if len(c.seenOrigins) > maxOrigins || !c.AllowsOrigin("https://app.example") {
-			t.Fatalf("%d are held", len(c.seenOrigins))
+			t.Fatalf("%d x: %d are held", times, len(c.seenOrigins))
+		}
+		memory.Fail(errors.New("away"))
+		if !c.AllowsOrigin("https://known.example") {
+			t.Errorf("%d x: an origin that was seen is refused without the store", times)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package clientstore
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -31,8 +30,8 @@ const (
 	// seenFor is how long a guard believes what it found about a stored client. One that
 	// is deleted is revoked too, which reaches guards at once.
 	seenFor = 3 * time.Second
-	// maxSeen bounds the memory for it; only clients of valid tokens get there.
-	maxSeen = 10_000
+	// MaxSeen bounds the memory for it, some 8 MB; only clients of valid tokens get there.
+	MaxSeen = 50_000
 	// storeTime bounds a question to the store on behalf of several requests.
 	storeTime = 2 * time.Second
 )
@@ -58,6 +57,7 @@ type Registry struct {
 	surveying   bool
 	storedUntil grantEnds
 	seen        map[string]sighting
+	mostSeen    int
 
 	originTurns chan struct{} // has room for originQuestions
 	seenOrigins map[string]sighting
@@ -97,7 +97,7 @@ func (o grantEnds) has(g oauth.GrantType, now time.Time) bool {
 func NewRegistry(configured []*oauth.Client, stored Config, patience time.Duration) (*Registry, error) {
 	r := &Registry{
 		Configured: make(map[string]*oauth.Client, len(configured)), Complete: len(configured) > 0,
-		until: grantEnds{}, patience: patience, seen: make(map[string]sighting),
+		until: grantEnds{}, patience: patience, seen: make(map[string]sighting), mostSeen: MaxSeen,
 		seenOrigins: make(map[string]sighting), originTurns: make(chan struct{}, originQuestions),
 	}
 	for _, c := range configured {
@@ -164,7 +164,7 @@ func (r *Registry) lookUpOrigin(origin string, before bool) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	remember(r.seenOrigins, origin, sighting{at: at, there: there}, maxOrigins, surveyEvery)
+	remember(r.seenOrigins, origin, sighting{at: at, there: there}, maxOrigins)
 	return there
 }
 
@@ -247,19 +247,40 @@ func (r *Registry) lookUp(id string) (bool, error) {
 	if err != nil {
 		return r.withoutStore(id, at, err)
 	}
-	remember(r.seen, id, sighting{at: at, there: there}, maxSeen, seenFor)
+	remember(r.seen, id, sighting{at: at, there: there}, r.mostSeen)
 	return there, nil
 }
 
-// remember puts v into a map of limited size. At the limit those that are too old go, then all.
-func remember(seen map[string]sighting, id string, v sighting, limit int, old time.Duration) {
-	if len(seen) >= limit {
-		maps.DeleteFunc(seen, func(_ string, other sighting) bool { return v.at.Sub(other.at) >= old })
-	}
-	if len(seen) >= limit {
-		clear(seen)
+// remember puts v into a map of limited size. At the limit it takes the place of one that was not there, else, if
+// it is there itself, of an old one: whoever asks for what does not exist makes us forget nothing that does.
+func remember(seen map[string]sighting, id string, v sighting, limit int) {
+	if _, known := seen[id]; !known && len(seen) >= limit {
+		leastUseful, ok := chooseForgotten(seen)
+		if ok && seen[leastUseful].there && !v.there {
+			return
+		}
+		delete(seen, leastUseful)
 	}
 	seen[id] = v
+}
+
+// examined is how many sightings compete for being forgotten. To find the oldest of all would cost a look at each.
+const examined = 16
+
+// chooseForgotten returns one of a few sightings, which a map yields in random order: the oldest of those that were not
+// there, else the oldest.
+func chooseForgotten(seen map[string]sighting) (id string, ok bool) {
+	n := 0
+	for other, s := range seen {
+		chosen := seen[id]
+		if !ok || chosen.there && !s.there || chosen.there == s.there && s.at.Before(chosen.at) {
+			id, ok = other, true
+		}
+		if n++; n == examined {
+			break
+		}
+	}
+	return id, ok
 }
 
 // withoutStore decides when the store did not answer: a client that was there still is, for as long as guards go on

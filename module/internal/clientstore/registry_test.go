@@ -311,13 +311,50 @@ func TestWhoGoesAwayDoesNotWaitForTheStore(t *testing.T) {
 }
 
 func TestWhatIsSeenOfStoredClientsIsBounded(t *testing.T) {
-	c, _ := sideBySide(t)
-	for i := range maxSeen + 10 {
-		if _, err := c.Exists(t.Context(), fmt.Sprint("c", i)); err != nil {
-			t.Fatal(err)
+	const most = 500
+	for _, times := range []int{1, 2, 10} {
+		c, memory := sideBySide(t)
+		c.mostSeen = most
+		keep(t, c, Definition{Client: oauth.Client{ID: "stored"}})
+		if there, err := c.Exists(t.Context(), "stored"); !there || err != nil {
+			t.Fatal(there, err)
 		}
-		if len(c.seen) > maxSeen {
-			t.Fatalf("%d are held", len(c.seen))
+		for i := range times * most {
+			if _, err := c.Exists(t.Context(), fmt.Sprint("c", i)); err != nil {
+				t.Fatal(err)
+			}
+			if len(c.seen) > most {
+				t.Fatalf("%d x: %d are held", times, len(c.seen))
+			}
+		}
+		memory.Fail(errors.New("away"))
+		if there, err := c.Exists(t.Context(), "stored"); !there || err != nil {
+			t.Errorf("%d x: a client that was seen is refused without the store: %t, %v", times, there, err)
+		}
+	}
+}
+
+func TestWhatDoesNotExistMakesNothingForgottenThatDoes(t *testing.T) {
+	const most, real = 100, 60
+	at := time.Unix(1_900_000_000, 0)
+	for _, times := range []int{1, 2, 10} {
+		seen := make(map[string]sighting)
+		for i := range real {
+			remember(seen, fmt.Sprint("real ", i), sighting{at: at, there: true}, most)
+		}
+		for i := range times * most {
+			remember(seen, fmt.Sprint("made up ", i), sighting{at: at.Add(time.Hour)}, most)
+		}
+		for i := range real {
+			if !seen[fmt.Sprint("real ", i)].there {
+				t.Errorf("%d x: number %d is forgotten", times, i)
+			}
+		}
+		for i := range times * most {
+			id := fmt.Sprint("new ", i)
+			if remember(seen, id, sighting{at: at.Add(2 * time.Hour), there: true}, most); !seen[id].there || len(seen) > most {
+				t.Fatalf("%d x: new number %d is there: %t, %d are held", times, i, seen[id].there, len(seen))
+			}
 		}
 	}
 }
