@@ -33,13 +33,15 @@ func countKeys(before map[int64]int, n, most int, keep time.Duration, now time.T
 }
 
 // owners is how many clients, users and networks a node keeps reservations for at most. At the
-// bound another's reservation is forfeited: it counts as used, so the tally is never too low.
+// bound a newcomer begins with one key at a time, and takes the place of whom that costs the least:
+// what is left of a forfeited reservation counts as used, so the tally is never too low.
 const owners = 10_000
 
 // quota reserves keys of a client a few at a time, so that not each costs a write of the
 // tally.
 type quota struct {
 	config Config
+	owners int
 
 	mu   sync.Mutex
 	held map[string]*reservation
@@ -47,12 +49,13 @@ type quota struct {
 
 type reservation struct {
 	turn chan struct{} // holds one while somebody asks the store
+	next int           // how many keys to reserve next
 	left int
 	hour int64 // in which it was counted
 }
 
 func newQuota(c Config) *quota {
-	return &quota{config: c, held: make(map[string]*reservation)}
+	return &quota{config: c, owners: owners, held: make(map[string]*reservation)}
 }
 
 // take counts one key.
@@ -68,7 +71,7 @@ func (q *quota) take(ctx context.Context, a account) (*envelope.Refusal, error) 
 	if q.use(r, hour) {
 		return nil, nil
 	}
-	granted, wait, err := q.reserve(ctx, a)
+	granted, wait, err := q.reserve(ctx, a, max(1, min(r.next, a.most/64)))
 	switch {
 	case err != nil:
 		return nil, err
@@ -80,7 +83,7 @@ func (q *quota) take(ctx context.Context, a account) (*envelope.Refusal, error) 
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	r.left, r.hour = granted-1, hour
+	r.left, r.hour, r.next = granted-1, hour, min(mostAhead, 2*r.next)
 	return nil, nil
 }
 
@@ -108,26 +111,50 @@ func (q *quota) of(owner string) *reservation {
 	defer q.mu.Unlock()
 	r := q.held[owner]
 	if r == nil {
-		if len(q.held) >= owners {
-			for other := range q.held {
-				delete(q.held, other)
-				break
-			}
+		next := mostAhead
+		if len(q.held) >= q.owners {
+			delete(q.held, q.cheapest())
+			next = 1
 		}
-		r = &reservation{turn: make(chan struct{}, 1)}
+		r = &reservation{turn: make(chan struct{}, 1), next: next}
 		q.held[owner] = r
 	}
 	return r
 }
 
-// reserve counts some more keys in the store, and returns how many. When there is room for none,
+const (
+	// mostAhead is how many keys are reserved at a time.
+	mostAhead = 16
+	// examined is how many reservations compete for being forfeited.
+	examined = 16
+)
+
+// cheapest returns the owner of the reservation, of a few that the map yields in random order, with the least left.
+func (q *quota) cheapest() (owner string) {
+	hour, least, n := q.config.Now().Unix()/3600, -1, 0
+	for other, r := range q.held {
+		left := r.left
+		if r.hour != hour {
+			left = 0
+		}
+		if least < 0 || left < least {
+			owner, least = other, left
+		}
+		if n++; n == examined {
+			break
+		}
+	}
+	return owner
+}
+
+// reserve counts up to n more keys in the store, and returns how many. When there is room for none,
 // wait is how long until there may be.
-func (q *quota) reserve(ctx context.Context, a account) (granted int, wait time.Duration, err error) {
+func (q *quota) reserve(ctx context.Context, a account, n int) (granted int, wait time.Duration, err error) {
 	var t store.KeyTally
 	_, err = store.Change(ctx, q.config.Store, store.Record{Key: store.Key{Kind: store.KindKeyTally, ID: a.owner}}, &t, func(r *store.Record) (bool, error) {
 		now := q.config.Now()
 		r.Expires = now.Add(q.config.Keep + time.Hour)
-		t.Hours, granted, wait = countKeys(t.Hours, max(1, min(16, a.most/64)), a.most, q.config.Keep, now)
+		t.Hours, granted, wait = countKeys(t.Hours, n, a.most, q.config.Keep, now)
 		return granted > 0, nil
 	})
 	return granted, wait, err

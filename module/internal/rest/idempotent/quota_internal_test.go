@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/store"
+	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
 
 // nowhere keeps nothing.
@@ -24,16 +25,77 @@ func (contended) Create(_ context.Context, r store.Record) (store.Record, error)
 	return r, store.ErrExists
 }
 
-func TestReservationsAreBoundedByTheNumberOfClients(t *testing.T) {
-	q := newQuota(Config{Store: nowhere{}, Now: time.Now, Keep: time.Hour, Max: 10})
-	for i := range owners + 50 {
-		if refused, err := q.take(t.Context(), account{fmt.Sprint(i), 10}); refused != nil || err != nil {
+// Whoever comes with ever new names uses up nobody else's keys.
+func TestReservationsAreBoundedAndCostNobodyKeys(t *testing.T) {
+	const most, keys, each = 64, 1024, 40
+	for _, times := range []int{1, 2, 10} {
+		at := time.Unix(1_900_000_000, 0)
+		q := newQuota(Config{Store: storetest.NewMemory(func() time.Time { return at }), Now: func() time.Time { return at }, Keep: time.Hour})
+		q.owners = most
+		take := func(owner string) {
+			if refused, err := q.take(t.Context(), account{owner, keys}); refused != nil || err != nil {
+				t.Fatalf("%d x: %s: %v, %v", times, owner, refused, err)
+			}
+		}
+		for i := range each {
+			take("seldom")
+			for j := range times * most {
+				take(fmt.Sprint("round ", i, ", number ", j))
+			}
+			if n := len(q.held); n > most {
+				t.Fatalf("%d x: %d reservations, at most %d may be", times, n, most)
+			}
+		}
+		var tally store.KeyTally
+		if _, err := store.Read(t.Context(), q.config.Store, store.Key{Kind: store.KindKeyTally, ID: "seldom"}, &tally); err != nil {
+			t.Fatal(err)
+		}
+		counted := 0
+		for _, n := range tally.Hours {
+			counted += n
+		}
+		if counted < each || counted > each+3*mostAhead {
+			t.Errorf("%d x: %d keys are counted of %d that were used", times, counted, each)
+		}
+	}
+}
+
+// Who comes often pays for few writes, however many others there are.
+func TestWhoComesOftenReservesAhead(t *testing.T) {
+	at := time.Unix(1_900_000_000, 0)
+	c := &counting{Backend: storetest.NewMemory(func() time.Time { return at })}
+	q := newQuota(Config{Store: c, Now: func() time.Time { return at }, Keep: time.Hour})
+	q.owners = 4
+	for i := range 4 {
+		if _, err := q.take(t.Context(), account{fmt.Sprint(i), 1024}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.writes = 0
+	const taken = 1 + 2 + 4 + 8 + 16*4
+	for range taken {
+		if refused, err := q.take(t.Context(), account{"often", 1024}); refused != nil || err != nil {
 			t.Fatal(refused, err)
 		}
 	}
-	if len(q.held) > owners {
-		t.Errorf("%d reservations", len(q.held))
+	if c.writes != 4+4 {
+		t.Errorf("%d keys cost %d writes", taken, c.writes)
 	}
+}
+
+type counting struct {
+	store.Backend
+	writes int
+}
+
+func (c *counting) Create(ctx context.Context, r store.Record) (store.Record, error) {
+	c.writes++
+	return c.Backend.Create(ctx, r)
+}
+
+func (c *counting) Swap(ctx context.Context, r store.Record) (store.Record, error) {
+	c.writes++
+	return c.Backend.Swap(ctx, r)
 }
 
 func TestATallyThatChangesAtEveryTryIsAFault(t *testing.T) {
