@@ -100,6 +100,32 @@ func TestTheCachesAreBounded(t *testing.T) { // G25
 	}
 }
 
+// Whoever brings more tokens than there is room for has them verified again, and takes no more memory.
+func TestTheCacheStaysWithinItsSizeHoweverManyTokensThereAre(t *testing.T) {
+	n := start(t, "EdDSA")
+	raw := n.issue(t)
+	for _, times := range []int{1, 2, 10} {
+		v, err := NewVerifier(VerifierConfig{Ring: n.ring, Revocations: n.revocations, CacheSize: MinCache, Now: n.now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		room := int(v.cache.good.GetMaximum() / entryBytes)
+		for i := range times * room {
+			id := fmt.Sprintf("%022d", i)
+			v.cache.remember(digest(id), parsed{Access: Access{ID: id, Subject: id, Client: "shop", Scopes: []string{"read"}}})
+		}
+		v.cache.good.CleanUp()
+		if s := v.CacheStats(); s.Bytes > s.Size || s.Tokens < room/2 {
+			t.Errorf("%d x: %+v", times, s)
+		}
+		for range 2 {
+			if _, err := v.Verify(t.Context(), raw); err != nil {
+				t.Errorf("%d x: a good token is refused: %v", times, err)
+			}
+		}
+	}
+}
+
 func TestOnlyLastingRefusalsAreRemembered(t *testing.T) {
 	n := start(t, "ES256")
 	good := n.issue(t)

@@ -28,21 +28,24 @@ func TestTheIntervalOfADeviceGrowsUpToAMinute(t *testing.T) {
 }
 
 func TestTheDevicesThatAreTimedAreBounded(t *testing.T) {
-	now := time.Unix(1_900_000_000, 0)
-	p := newPace(func() time.Time { return now })
-	for i := range maxPaced + 1000 {
-		if !p.allows(strconv.Itoa(i)) {
-			t.Fatal("a first poll is too early")
+	for _, times := range []int{1, 2, 10} {
+		now := time.Unix(1_900_000_000, 0)
+		p := newPace(func() time.Time { return now })
+		last := strconv.Itoa(times*maxPaced + 999)
+		for i := range times*maxPaced + 1000 {
+			if !p.allows(strconv.Itoa(i)) {
+				t.Fatalf("%d x: a first poll is too early", times)
+			}
 		}
-	}
-	if len(p.polls) != maxPaced {
-		t.Errorf("%d are remembered", len(p.polls))
-	}
-	if last := strconv.Itoa(maxPaced + 999); !p.allows(last) || p.allows("0") {
-		t.Error("beyond the cap a device is timed, or one of before is not")
-	}
-	now = now.Add(pacedFor)
-	if !p.allows("new") || len(p.polls) != 1 {
-		t.Errorf("%d are remembered ten minutes later", len(p.polls))
+		if len(p.polls) != maxPaced {
+			t.Errorf("%d x: %d are remembered", times, len(p.polls))
+		}
+		if !p.allows(last) || p.allows("0") {
+			t.Errorf("%d x: beyond the cap a device is timed, or one of before is not", times)
+		}
+		now = now.Add(pacedFor)
+		if !p.allows("new") || len(p.polls) != 1 {
+			t.Errorf("%d x: %d are remembered ten minutes later", times, len(p.polls))
+		}
 	}
 }

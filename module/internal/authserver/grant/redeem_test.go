@@ -460,38 +460,45 @@ func (b *backlog[K, V]) idle() bool {
 }
 
 func TestUnsettledExchangesAreBoundedAndEndWithTheirCodes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := newCodeNode(t, storetest.NewMemory(time.Now), newKeys(t, "k"))
-		tried := 0
-		n.link.become(func(string) (fault, time.Duration, time.Duration) { tried++; return lostRequest, 0, 0 })
-		add := func(id string) {
-			n.addUnsettled(claim{
-				record: store.Record{Key: store.Key{Kind: store.KindCode, ID: id}}, attempt: "a",
-				code: store.Code{Expires: time.Now().Add(codeLife)},
-			}, false)
-		}
-		for i := range maxBacklog + 10 {
-			add(fmt.Sprint(i))
-		}
-		if held := n.unsettled.held(); held != maxBacklog {
-			t.Errorf("%d are held", held)
-		}
-		if !n.undelivered("0", "a") || n.undelivered("0", "b") || n.undelivered(fmt.Sprint(maxBacklog), "a") {
-			t.Error("the wrong ones are held")
-		}
-		time.Sleep(codeLife + settleEvery)
-		synctest.Wait()
-		if !n.unsettled.idle() {
-			t.Error("held too long")
-		}
-		if most := int(codeLife/settleEvery) + 1; tried > most {
-			t.Errorf("a store that is away was asked %d times", tried)
-		}
-		add("expired") // of a code that has no time left
-		n.addUnsettled(claim{code: store.Code{Expires: time.Now()}}, false)
-		if n.unsettled.held() != 1 {
-			t.Error("an expired code is held")
-		}
-		time.Sleep(2 * codeLife)
-	})
+	for _, times := range []int{1, 2, 10} {
+		t.Run(fmt.Sprint(times, " x the cap"), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { addUnsettledExchanges(t, times*maxBacklog+10) })
+		})
+	}
+}
+
+// addUnsettledExchanges adds so many, more than maxBacklog, while the store is away.
+func addUnsettledExchanges(t *testing.T, n int) {
+	node := newCodeNode(t, storetest.NewMemory(time.Now), newKeys(t, "k"))
+	tried := 0
+	node.link.become(func(string) (fault, time.Duration, time.Duration) { tried++; return lostRequest, 0, 0 })
+	add := func(id string) {
+		node.addUnsettled(claim{
+			record: store.Record{Key: store.Key{Kind: store.KindCode, ID: id}}, attempt: "a",
+			code: store.Code{Expires: time.Now().Add(codeLife)},
+		}, false)
+	}
+	for i := range n {
+		add(fmt.Sprint(i))
+	}
+	if held := node.unsettled.held(); held != maxBacklog {
+		t.Errorf("%d are held", held)
+	}
+	if !node.undelivered("0", "a") || node.undelivered("0", "b") || node.undelivered(fmt.Sprint(maxBacklog), "a") {
+		t.Error("the wrong ones are held")
+	}
+	time.Sleep(codeLife + settleEvery)
+	synctest.Wait()
+	if !node.unsettled.idle() {
+		t.Error("held too long")
+	}
+	if most := int(codeLife/settleEvery) + 1; tried > most {
+		t.Errorf("a store that is away was asked %d times", tried)
+	}
+	add("expired") // of a code that has no time left
+	node.addUnsettled(claim{code: store.Code{Expires: time.Now()}}, false)
+	if node.unsettled.held() != 1 {
+		t.Error("an expired code is held")
+	}
+	time.Sleep(2 * codeLife)
 }
