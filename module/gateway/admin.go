@@ -75,7 +75,7 @@ func (a *App) administered() *admin.Config {
 		Issuer: a.issuer, Server: a.server,
 		Store: a.core.Store, OpenStore: a.core.Store.Open,
 		Ring: a.core.Ring, KeyAge: a.core.Tending.Age, Revocations: a.core.Revocations, Verify: a.verifier().Verify,
-		Configured: a.clients.Configured, Stored: a.clients.Stored,
+		TokenCache: a.core.TokenCache, Configured: a.clients.Configured, Stored: a.clients.Stored, Registrations: a.Registration.most(),
 		Users: a.users, UsersIn: a.usersIn,
 		OpenLimiter: a.limiter.Source, LimiterMemory: a.limiter.Stats, LimitsFailClosed: a.limitsClose,
 		Tickets: a.tickets, SharedPorts: a.servers.SharedPorts, Readiness: a.readiness, ParseDuration: caddy.ParseDuration,

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -66,6 +67,14 @@ func (r *Registration) build(repl *caddy.Replacer) (*registration.Rules, error) 
 		rules.InitialTokens = append(rules.InitialTokens, secret.Digest(value))
 	}
 	return rules, nil
+}
+
+// most is how many clients may register.
+func (r *Registration) most() int {
+	if r == nil {
+		return 0
+	}
+	return cmp.Or(r.Max, registration.DefaultMax)
 }
 
 // scopes are the most that registered clients may have. They are nil when none can register;

@@ -31,8 +31,11 @@ type Config struct {
 	Revocations *revocationlist.List
 	Verify      func(ctx context.Context, raw string) (*token.Access, error) // as guards do
 
-	Configured map[string]*oauth.Client // the clients of the configuration, by id
-	Stored     *clientstore.Clients
+	TokenCache func() token.CacheStats // of Verify
+
+	Configured    map[string]*oauth.Client // the clients of the configuration, by id
+	Stored        *clientstore.Clients
+	Registrations int // how many clients may register themselves
 
 	Users   directory.Directory
 	UsersIn string // the name of their directory, "" for the store

@@ -1,12 +1,18 @@
 package admin
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/clientstore"
 	"github.com/gatehouse/gatehouse/module/internal/revocationlist"
+	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/module/store/storetest"
@@ -25,9 +31,18 @@ func TestCapacityIsWarnedOfAboveFourFifths(t *testing.T) {
 	}
 }
 
+// filled is a directory with a file of some bytes.
+type filled struct {
+	directory.Directory
+	used int64
+}
+
+func (f *filled) Size(context.Context) (used, most int64, ok bool) { return f.used, 100, f.used > 0 }
+
 func TestCapacityOfANode(t *testing.T) {
+	memory := storetest.NewMemory(nil)
 	revoked, err := revocationlist.New(revocationlist.Config{
-		Store: storetest.NewMemory(nil), MaxTokenLife: func() time.Duration { return time.Hour }, Limit: 10,
+		Store: memory, MaxTokenLife: func() time.Duration { return time.Hour }, Limit: 10,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -36,24 +51,47 @@ func TestCapacityOfANode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &Config{Revocations: revoked, LimiterMemory: func() (ratelimit.Stats, bool) { return limits.Stats(), true }}
-	grades := func() (all string) {
+	stored, err := clientstore.New(clientstore.Config{Store: memory, Revocations: noRevoker{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, users := token.CacheStats{Bytes: 10, Size: 100, Misses: 10}, new(filled)
+	g := &Config{
+		Revocations: revoked, LimiterMemory: func() (ratelimit.Stats, bool) { return limits.Stats(), true },
+		TokenCache: func() token.CacheStats { return cache }, Stored: stored, Registrations: 5, Users: users,
+	}
+	want := func(want ...string) {
+		t.Helper()
 		var out adminapi.Findings
 		g.checkCapacity(t.Context(), &out)
+		var got []string
 		for _, f := range out {
-			all += f.Check + ":" + f.Grade + " "
+			got = append(got, f.Grade+" "+f.Message)
 		}
-		return all
+		if len(out) != len(want) {
+			t.Errorf("%q, want %d", got, len(want))
+			return
+		}
+		for i := range want {
+			if out[i].Check != "capacity" || !strings.HasPrefix(got[i], want[i]) {
+				t.Errorf("%s: %q, want %q", out[i].Check, got[i], want[i])
+			}
+		}
 	}
-	if got := grades(); got != "capacity:ok capacity:ok " {
-		t.Error(got)
-	}
+	want("ok 0 revocations", "ok ", "ok 10 bytes of memory for 0 verified tokens", "ok 0 clients in the store", "ok 0 clients that registered")
 	for i := range 8 {
 		if err := revoked.Revoke(t.Context(), store.Revocation{Of: store.RevokeSubject, Value: fmt.Sprint("u-", i), At: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := grades(); got != "capacity:warn capacity:ok " {
-		t.Error(got)
+	for range 4 {
+		c := &oauth.Client{RedirectURIs: []string{"https://app.example/cb"}, Public: true, Grants: []oauth.GrantType{oauth.AuthorizationCode}, Scopes: []string{"read"}}
+		if _, _, err := stored.Register(t.Context(), c, "digest", 5); err != nil {
+			t.Fatal(err)
+		}
 	}
+	cache, users.used, g.LimiterMemory = token.CacheStats{Bytes: 80, Size: 100, Hits: 70, Misses: 30}, 80, func() (ratelimit.Stats, bool) { return ratelimit.Stats{}, false }
+	want("warn 8 revocations", "warn 80 bytes of memory", "ok 4 clients in the store", "warn 4 clients that registered", "warn 80 bytes in the file")
+	cache, users.used, g.Registrations = token.CacheStats{Bytes: 100, Size: 100, Hits: 90, Misses: 10}, 79, 0
+	want("warn 8 revocations", "ok 100 bytes of memory", "ok 4 clients in the store", "ok 79 bytes in the file")
 }

@@ -107,6 +107,25 @@ func (c *Clients) List(ctx context.Context, after string, limit int) ([]Definiti
 	return all[:min(len(all), limit)], nil
 }
 
+// Count returns how many clients there are, up to a limit. It reads as many.
+func (c *Clients) Count(ctx context.Context, limit int) (n int, err error) {
+	for _, parent := range []string{store.ClientParent, store.RegisteredParent} {
+		for after := ""; n < limit; {
+			page, err := c.Store.List(ctx, store.KindClient, parent, after, min(countPage, limit-n))
+			if err != nil {
+				return n, err
+			}
+			if len(page) == 0 {
+				break
+			}
+			n, after = n+len(page), page[len(page)-1].ID
+		}
+	}
+	return n, nil
+}
+
+const countPage = 500
+
 // listRecords lists the records of one parent.
 func (c *Clients) listRecords(ctx context.Context, parent, after string, limit int) ([]store.Client, error) {
 	records, err := c.Store.List(ctx, store.KindClient, parent, after, limit)

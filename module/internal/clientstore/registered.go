@@ -145,6 +145,16 @@ var errPlaces = oauth.E(oauth.AccessDenied, "no more clients may register").With
 
 var ledgerKey = store.Key{Kind: store.KindLedger, ID: "registrations"}
 
+// Places returns how many clients that registered themselves have a place. Some may be gone.
+func (c *Clients) Places(ctx context.Context) (int, error) {
+	var ledger store.RegistrationLedger
+	_, err := store.Read(ctx, c.Store, ledgerKey, &ledger)
+	if errors.Is(err, store.ErrNotFound) {
+		err = nil
+	}
+	return len(ledger.Places), err
+}
+
 // reservePlace reserves one of limit places for id.
 func (c *Clients) reservePlace(ctx context.Context, id string, limit int) error {
 	var ledger store.RegistrationLedger

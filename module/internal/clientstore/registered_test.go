@@ -3,6 +3,7 @@ package clientstore_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -128,6 +129,30 @@ func TestPlacesAreLimitedAndComeBack(t *testing.T) {
 	}
 	_, err = r.register(3)
 	wantRefusal(t, err, oauth.AccessDenied)
+}
+
+func TestClientsAreCountedUpToALimit(t *testing.T) {
+	r := newRig(t)
+	count := func(limit, want, wantPlaces int) {
+		t.Helper()
+		n, err := r.Count(t.Context(), limit)
+		places, placesErr := r.Places(t.Context())
+		if n != want || places != wantPlaces || err != nil || placesErr != nil {
+			t.Errorf("%d clients and %d places, want %d and %d; %v, %v", n, places, want, wantPlaces, err, placesErr)
+		}
+	}
+	count(10, 0, 0)
+	for i := range 4 {
+		r.create(clientstore.Definition{Client: oauth.Client{ID: fmt.Sprint("made-", i), RedirectURIs: []string{"https://app.example/cb"}}})
+	}
+	for range 3 {
+		if _, err := r.register(3); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count(10, 7, 3)
+	count(5, 5, 3)
+	count(3, 3, 3)
 }
 
 // slowLedger gives parallel registrations time to read the same ledger.

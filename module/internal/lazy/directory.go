@@ -70,6 +70,18 @@ func (d *Directory) Fault(ctx context.Context) error {
 	return err
 }
 
+// Size is the directory's own: how many bytes its source has, of how many that are read. ok is false if nothing bounds
+// them.
+func (d *Directory) Size(ctx context.Context) (used, most int64, ok bool) {
+	open, err := d.directory(ctx)
+	if s, bounded := open.(interface {
+		Size() (used, most int64, ok bool)
+	}); bounded && err == nil {
+		return s.Size()
+	}
+	return 0, 0, false
+}
+
 // Destruct closes a directory that no configuration and no request uses any more.
 func (d *Directory) Destruct() error {
 	return d.users.Drop(func(open directory.Directory) error {

@@ -2,6 +2,7 @@ package file
 
 import (
 	"context"
+	"os"
 	"time"
 
 	"golang.org/x/text/unicode/norm"
@@ -51,6 +52,15 @@ func (d *dir) Fault() error {
 		return *err
 	}
 	return nil
+}
+
+// Size returns how large the file is now, and how large it may be.
+func (d *dir) Size() (used, most int64, ok bool) {
+	info, err := os.Stat(d.path)
+	if err != nil {
+		return 0, 0, false
+	}
+	return info.Size(), d.maxSize, true
 }
 
 // Identify implements [directory.Directory].

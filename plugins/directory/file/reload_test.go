@@ -253,6 +253,9 @@ func TestAFileAboveItsMaximumLeavesTheOldUsers(t *testing.T) {
 		if err := o.Fault(); err == nil || !strings.Contains(err.Error(), "max_size") || !strings.Contains(err.Error(), "users store") {
 			t.Errorf("%d times the size: the fault is %v", times, err)
 		}
+		if used, most, ok := o.Size(); !ok || used < times*maxSize || most != maxSize {
+			t.Errorf("%d times the size: %d of %d bytes, %t", times, used, most, ok)
+		}
 		if _, err := loadFile(o.path, maxSize, zap.L); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("larger than max_size, %d bytes", maxSize)) {
 			t.Errorf("loading a file of %d times the size: %v", times, err)
 		}

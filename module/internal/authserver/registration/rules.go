@@ -8,6 +8,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
+// DefaultMax is how many clients may be registered at one time, unless configured.
+const DefaultMax = 1000
+
 // Rules say who may register clients and what these may have (RFC 7591).
 type Rules struct {
 	// InitialTokens are the hex SHA-256 digests of the tokens that permit it.
@@ -16,7 +19,7 @@ type Rules struct {
 	Scopes []string
 	// Audience of the tokens of registered clients that have none of their own, the server's default when empty.
 	Audience []string
-	// Max is how many clients may be registered at one time, default 1000.
+	// Max is how many clients may be registered at one time. Default: [DefaultMax].
 	Max int
 }
 
@@ -25,7 +28,7 @@ func (c *Rules) Check() error {
 	if len(c.InitialTokens) == 0 {
 		return errors.New("registration: no initial access token")
 	}
-	c.Max = cmp.Or(c.Max, 1000)
+	c.Max = cmp.Or(c.Max, DefaultMax)
 	return nil
 }
 
