@@ -94,6 +94,12 @@ type Tokens struct {
 // NewTokens follows the store as another node does, until the test ends.
 func NewTokens(t testing.TB, s store.Backend, master string) *Tokens {
 	t.Helper()
+	return NewTokensWithin(t, s, master, 0)
+}
+
+// NewTokensWithin is NewTokens for a node with room for so many revocations; 0 is the default.
+func NewTokensWithin(t testing.TB, s store.Backend, master string, limit int) *Tokens {
+	t.Helper()
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -102,7 +108,7 @@ func NewTokens(t testing.TB, s store.Backend, master string) *Tokens {
 	}
 	keys, err := secret.NewKeys([]byte(master))
 	must(err)
-	revocations, err := revocationlist.New(revocationlist.Config{Store: s, MaxTokenLife: func() time.Duration { return time.Hour }})
+	revocations, err := revocationlist.New(revocationlist.Config{Store: s, MaxTokenLife: func() time.Duration { return time.Hour }, Limit: limit})
 	must(err)
 	ring, err := keyring.New(keyring.Config{Store: s, Keys: func(context.Context) (*secret.Keys, error) { return keys, nil }, Revocations: revocations})
 	must(err)
@@ -119,14 +125,33 @@ func NewTokens(t testing.TB, s store.Backend, master string) *Tokens {
 
 // Issue makes a token of a grant that lives for half an hour.
 func (n *Tokens) Issue(ctx context.Context, grant string) (string, error) {
+	return n.IssueTo(ctx, "c", grant)
+}
+
+// IssueTo is Issue for a client.
+func (n *Tokens) IssueTo(ctx context.Context, client, grant string) (string, error) {
 	return n.issuer.Issue(ctx, token.Access{
-		Subject: "u", Client: "c", Audience: []string{"https://api.test"}, Grant: grant, Expires: time.Now().Add(30 * time.Minute),
+		Subject: "u", Client: client, Audience: []string{"https://api.test"}, Grant: grant, Expires: time.Now().Add(30 * time.Minute),
 	})
 }
 
 // Revoke ends a grant.
 func (n *Tokens) Revoke(ctx context.Context, grant string) error {
 	return n.revocations.Revoke(ctx, store.Revocation{Of: store.RevokeGrant, Value: grant})
+}
+
+// RevokeOf ends a grant of a client.
+func (n *Tokens) RevokeOf(ctx context.Context, client, grant string) error {
+	return n.revocations.Revoke(ctx, store.Revocation{Of: store.RevokeGrant, Value: grant, Client: client})
+}
+
+// AwaitRevocations waits until all revocations were read once.
+func (n *Tokens) AwaitRevocations(ctx context.Context) error { return n.revocations.WaitLoaded(ctx) }
+
+// RevocationsHeld returns how many revocations are in memory.
+func (n *Tokens) RevocationsHeld() int {
+	held, _ := n.revocations.Held()
+	return held
 }
 
 // NewVerifier is the verifier of another node. It has read all revocations when it is returned.

@@ -156,6 +156,37 @@ func TestParallelGrantsStayWithinTheCap(t *testing.T) { // N02
 	}
 }
 
+// Whoever begins grants in a loop ends the own ones at that client, and nobody else's.
+func TestBeyondTheCapOnlyGrantsOfTheSamePairEnd(t *testing.T) { // N02
+	const most = 5
+	for _, times := range []int{1, 2, 10} {
+		r := newCapRig(t, most)
+		begin := func(g store.Grant) {
+			r.at = r.at.Add(time.Second)
+			if err := r.beginFamily(t.Context(), g); err != nil {
+				t.Fatal(err)
+			}
+		}
+		another, elsewhere := r.grant("of another user"), r.grant("at another client")
+		another.Subject, elsewhere.Client = "v", "d"
+		begin(another)
+		begin(elsewhere)
+		for i := range times * most {
+			begin(r.grant(fmt.Sprint(i)))
+		}
+		if live := r.live(t); len(live) != most+1 || live[elsewhere.ID].ID == "" || r.evicted != (times-1)*most {
+			t.Errorf("%d x: %d grants of the user live, %d were evicted", times, len(live), r.evicted)
+		}
+		if _, g, err := r.readFamily(t.Context(), another.ID); err != nil || g.Revoked() {
+			t.Errorf("%d x: the grant of another user: %+v, %v", times, g, err)
+		}
+		var p store.Pair
+		if _, err := store.Read(t.Context(), r.memory, store.PairKey("c", "u"), &p); err != nil || len(p.Grants) != most {
+			t.Errorf("%d x: %d grants are listed, %v", times, len(p.Grants), err)
+		}
+	}
+}
+
 func TestAPairWithTheMostGrantsFitsIntoARecord(t *testing.T) {
 	r := newCapRig(t, MaxPerPair)
 	for range MaxPerPair + 1 {
