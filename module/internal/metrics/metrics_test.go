@@ -143,7 +143,8 @@ func TestThePageAboutMonitoringListsTheMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, _, _ := strings.Cut(string(page), "### Renamed metrics")
+	_, table, _ := strings.Cut(string(page), "## Metrics")
+	table, _, _ = strings.Cut(table, "### Renamed metrics")
 	documented := map[string]string{}
 	code := regexp.MustCompile("`([^`]+)`")
 	for line := range strings.Lines(table) {
