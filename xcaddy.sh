@@ -94,6 +94,7 @@ install_test_tools() {
 	command -v ldapsearch >/dev/null || missing+=(ldap-utils)
 	command -v redis-server >/dev/null || missing+=(redis-server)
 	command -v redis-sentinel >/dev/null || missing+=(redis-sentinel)
+	command -v promtool >/dev/null && command -v prometheus >/dev/null || missing+=(prometheus)
 	[ -x /usr/sbin/nginx ] || missing+=(nginx-light)
 	[ -x /usr/sbin/apache2 ] || missing+=(apache2)
 	[ -e /usr/lib/apache2/modules/mod_auth_openidc.so ] || missing+=(libapache2-mod-auth-openidc)
