@@ -3,6 +3,7 @@ package storetest
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 func (s *stage) wantEqual(got []string, want ...string) {
@@ -20,6 +21,18 @@ var listCases = []testCase{
 		}
 		slices.Sort(ids)
 		s.wantEqual(s.listIDs("k", "p", "", 100), ids...)
+	}},
+	{"digests are in the order of the IDs too", func(s *stage) {
+		digest := strings.Repeat("0123456789abcdef", 4)
+		ids := []string{digest, "f" + digest[1:], digest[:63], digest + "0", "0", "0g", "0123456789abcde", "01234567\x00", "F" + digest[1:], "ff", "g", strings.Repeat("0", 64), "!"}
+		for _, id := range ids {
+			s.mustCreate(newRecord("k", id, "p", "v"+id))
+		}
+		slices.Sort(ids)
+		s.wantEqual(s.listIDs("k", "p", "", 100), ids...)
+		for i, id := range ids {
+			s.wantEqual(s.listIDs("k", "p", id, 3), ids[i+1:min(i+4, len(ids))]...)
+		}
 	}},
 	{"records come whole", func(s *stage) {
 		r := s.mustCreate(s.newExpiring("a", "p", 1e12))

@@ -28,7 +28,8 @@ var escape = strings.NewReplacer("%", "%25", ":", "%3A", "{", "%7B", "}", "%7D")
 // layout names the keys.
 //
 //	<prefix>r:<kind>:<id>                   a record
-//	<prefix>{p:<kind>:<parent>}all|ends|fresh    its children, see lua/index.lua
+//	<prefix>{p:<kind>:<parent>}                  its children, see lua/index.lua
+//	<prefix>{p:<kind>:<parent>}all|ends|fresh    those that an earlier release noted
 //	<prefix>{w:<kind>}...                   everything of a watched kind, in one slot
 type layout struct {
 	prefix  string
@@ -46,13 +47,14 @@ func (l layout) recordKey(k store.Key) string {
 	return l.prefix + "r:" + escape.Replace(string(k.Kind)) + ":" + k.ID
 }
 
-// indexKeys names the keys all, ends and fresh of a parent.
+// indexKeys names the index of a parent, and the keys all, ends and fresh that earlier releases had for it: every child,
+// when those that expire may be forgotten, and those noted lately.
 func (l layout) indexKeys(kind store.Kind, parent string) []string {
 	base := l.prefix + "{p:" + escape.Replace(string(kind)) + ":" + parent + "}"
 	if l.watched[kind] {
 		base = l.slotPrefix(kind) + "p:" + parent + ":"
 	}
-	return []string{base + "all", base + "ends", base + "fresh"}
+	return []string{base, base + "all", base + "ends", base + "fresh"}
 }
 
 // feedKeys names the keys feed, ends, history and sequence of a watched kind.

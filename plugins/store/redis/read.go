@@ -100,24 +100,6 @@ func (b *Backend) List(ctx context.Context, kind store.Kind, parent, after strin
 	return found, b.refuseReason(ctx)
 }
 
-// listChildren reads a page of the index.
-func (b *Backend) listChildren(ctx context.Context, kind store.Kind, parent, after string, n int) ([]string, error) {
-	name, from := b.indexKeys(kind, parent)[0], "-"
-	if after != "" {
-		from = "(" + after
-	}
-	var ids []string
-	err := b.boundedCall(ctx, reads, func(ctx context.Context) error {
-		reply, err := redisconn.Do(ctx, b.client, name, "ZRANGEBYLEX", name, from, "+", "LIMIT", 0, n)
-		if err != nil {
-			return err
-		}
-		ids, err = textList(reply)
-		return err
-	})
-	return ids, err
-}
-
 // fetchRecords reads records in the order of their IDs. gone are those that are not live.
 func (b *Backend) fetchRecords(ctx context.Context, kind store.Kind, ids []string) (records []store.Record, gone []string, err error) {
 	for len(ids) > 0 {

@@ -21,6 +21,8 @@ var (
 	luaSwap string
 	//go:embed lua/delete.lua
 	luaDelete string
+	//go:embed lua/list.lua
+	luaList string
 	//go:embed lua/note.lua
 	luaNote string
 	//go:embed lua/forget.lua
@@ -35,6 +37,7 @@ var (
 	scriptSwap    = redisconn.NewScript(luaHead + luaSeal + luaIndex + luaSwap)
 	scriptDelete  = redisconn.NewScript(luaHead + luaSeal + luaDelete)
 	scriptNote    = redisconn.NewScript(luaHead + luaIndex + luaNote)
+	scriptList    = redisconn.NewScript(luaList)
 	scriptForget  = redisconn.NewScript(luaHead + luaIndex + luaForget)
 	scriptPoll    = redisconn.NewScript(luaPoll)
 	scriptConfirm = redisconn.NewScript(luaSeal + "seal(KEYS[1]) return 1")

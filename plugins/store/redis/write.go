@@ -32,19 +32,23 @@ func (b *Backend) Create(ctx context.Context, r store.Record) (store.Record, err
 		keys, deadline := []string{b.recordKey(r.Key)}, ""
 		switch {
 		case b.watched[r.Kind]:
-			keys = append(append(keys, b.indexKeys(r.Kind, r.Parent)...), b.feedKeys(r.Kind)...)
+			keys = append(append(keys, b.indexKeys(r.Kind, r.Parent)[0]), b.feedKeys(r.Kind)...)
 		case r.Parent == "":
 		case b.oneScript(r.Kind):
-			keys = append(keys, b.indexKeys(r.Kind, r.Parent)...)
+			keys = append(keys, b.indexKeys(r.Kind, r.Parent)[0])
 		default:
 			noted, err := b.noteChild(ctx, r.Key, r.Parent, until)
 			if err != nil {
 				return err
 			}
-			deadline = strconv.FormatInt(noted+onTheWay, 10)
+			at, err := strconv.ParseInt(noted, 10, 64)
+			if err != nil {
+				return err
+			}
+			deadline = strconv.FormatInt(at+onTheWay, 10)
 		}
 		reply, err := scriptCreate.RunAndWait(ctx, b.client, b.wait, keys, b.scriptClock(), encodeHead(r, until)+string(r.Value), expires,
-			deadline, r.ID, r.Parent, until, hexVersion(r.Version), b.notifyChannel(r.Kind), b.waitFlag())
+			deadline, r.ID, r.Parent, until, hexVersion(r.Version), b.notifyChannel(r.Kind), b.waitFlag(), entryName(r.ID))
 		if err != nil {
 			return err
 		}
@@ -86,19 +90,6 @@ func (b *Backend) waitFlag() string {
 // a failover could undo the first and leave a record that no List finds.
 func (b *Backend) oneScript(kind store.Kind) bool { return b.watched[kind] || !b.settings.Cluster() }
 
-// noteChild writes the entry of a child that is about to be written, and returns the time.
-func (b *Backend) noteChild(ctx context.Context, k store.Key, parent string, until int64) (int64, error) {
-	reply, err := scriptNote.RunAndWait(ctx, b.client, b.wait, b.indexKeys(k.Kind, parent), b.scriptClock(), k.ID, until)
-	if err != nil {
-		return 0, err
-	}
-	text, err := replyAs[string](reply)
-	if err != nil {
-		return 0, err
-	}
-	return strconv.ParseInt(text, 10, 64)
-}
-
 // Swap implements store.Backend.
 func (b *Backend) Swap(ctx context.Context, r store.Record) (store.Record, error) {
 	if tooLong(r.Key) || len(r.Value) > store.MaxValueLength {
@@ -115,7 +106,7 @@ func (b *Backend) Swap(ctx context.Context, r store.Record) (store.Record, error
 		told, parent := "", ""
 		for range maxTold {
 			reply, err := scriptSwap.RunAndWait(ctx, b.client, b.wait, keys, b.scriptClock(), hexVersion(old), hexVersion(r.Version),
-				padDecimal(expires), r.Value, parent, told, r.ID, b.waitFlag())
+				padDecimal(expires), r.Value, parent, told, r.ID, b.waitFlag(), entryName(r.ID))
 			if err != nil {
 				return err
 			}
@@ -134,7 +125,7 @@ func (b *Backend) Swap(ctx context.Context, r store.Record) (store.Record, error
 			}
 			until := indexExpiry(expires, b.approximateNow())
 			if b.oneScript(r.Kind) {
-				keys = append(keys[:2:2], b.indexKeys(r.Kind, kept)...)
+				keys = append(keys[:2:2], b.indexKeys(r.Kind, kept)[0])
 			} else if _, err := b.noteChild(ctx, r.Key, kept, until); err != nil {
 				return err
 			}
@@ -174,16 +165,6 @@ func (b *Backend) Delete(ctx context.Context, key store.Key) error {
 	if err != nil {
 		b.recordUncertain(key, err)
 	}
-	return err
-}
-
-// forgetChildren removes entries of children that have no record.
-func (b *Backend) forgetChildren(ctx context.Context, kind store.Kind, parent string, ids ...string) error {
-	args := []any{b.scriptClock()}
-	for _, id := range ids {
-		args = append(args, id)
-	}
-	_, err := scriptForget.Run(ctx, b.client, b.indexKeys(kind, parent), args...)
 	return err
 }
 

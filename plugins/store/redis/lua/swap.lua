@@ -1,5 +1,5 @@
--- KEYS record, ends of the feed or the record again[, all, ends, fresh]; ARGV now, version,
--- new version, expires, value, parent, horizon, id, whether to seal. Returns a code and the parent:
+-- KEYS record, ends of the feed or the record again[, index]; ARGV now, version, new version,
+-- expires, value, parent, horizon, id, whether to seal, name in the index. Returns a code and the parent:
 -- 0 not found, 1 another version, 2 the index must be told a longer life first, 3 done.
 local h = head(KEYS[1])
 local found = live(h)
@@ -16,7 +16,7 @@ if h.parent ~= '' and not covers(tonumber(horizon), expires) then
 	end
 	horizon = ARGV[7]
 	if KEYS[3] then
-		note(KEYS[3], KEYS[4], KEYS[5], ARGV[8], tonumber(horizon))
+		note(KEYS[3], ARGV[10], tonumber(horizon))
 	end
 end
 put(KEYS[1], '1' .. ARGV[3] .. ARGV[4] .. horizon .. h.length .. h.parent .. ARGV[5], expires)
