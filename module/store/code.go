@@ -1,6 +1,8 @@
 package store
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -30,9 +32,12 @@ const (
 	DialectDevice Dialect = "device"
 )
 
-// Code is an authorization code (RFC 6749 section 4.1.2), stored under the digest of its value with the subject as
-// parent. A used code stays as long as anything it issued can live, so that a replay is recognised and revokes it; of
-// it only what that takes is kept, and the rest is in its grant.
+// Code is an authorization code (RFC 6749 section 4.1.2), stored under the digest of its value. Its record stays until
+// nothing can ask for the same code again. The grant that it begins is named by [GrantOf] and has what it takes to
+// recognise a replay, and revoke all that the code issued, for as long as that can live.
+//
+// Earlier releases gave the grant a random name and the code its subject as parent. The record of such a code stays as
+// long as the grant.
 type Code struct {
 	schema
 	State   CodeState `json:"state"`
@@ -56,7 +61,7 @@ type Code struct {
 	Resources []string `json:"resources,omitempty"`
 	// Epochs are those the code was issued under; the grant it begins inherits them.
 	Epochs Epochs `json:"epochs,omitzero"`
-	// Grant is the family this code begins. It is fixed when the code is made.
+	// Grant is the family this code begins: that of [GrantOf], or one of an earlier release.
 	Grant string `json:"grant"`
 	// Attempt names the exchange that claimed or used the code, so that a node which lost
 	// the store's reply recognizes its own write.
@@ -89,10 +94,19 @@ func (c Code) Use(attempt string) (_ Code, ok bool) {
 	if !c.ClaimedBy(attempt) {
 		return c, false
 	}
-	return Code{
-		State: CodeUsed, Dialect: c.Dialect, Grant: c.Grant, Epochs: c.Epochs,
-		Bound: digest(c.RedirectURI)[:boundDigits] + digest(c.Challenge)[:boundDigits],
-	}, true
+	return Code{State: CodeUsed, Dialect: c.Dialect, Grant: c.Grant, Epochs: c.Epochs, Bound: c.Binding()}, true
+}
+
+// Binding returns the field Bound for the code: a digest of what ties it to the client that redeems it.
+func (c Code) Binding() string {
+	return digest(c.RedirectURI)[:boundDigits] + digest(c.Challenge)[:boundDigits]
+}
+
+// GrantOf names the grant that a code begins, by the dialect and the ID of the code. So a used code is recognized by its
+// grant alone, and needs no record of its own.
+func GrantOf(d Dialect, code string) string {
+	sum := sha256.Sum256([]byte("grant of a code\x00" + string(d) + "\x00" + code))
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
 // Trimmed reports whether the rest of a used code is in its grant. Earlier releases kept used codes whole.

@@ -27,10 +27,22 @@ type Grant struct {
 	RetryUntil time.Time `json:"retry_until,omitzero"`
 	// Epochs are those the grant was issued under. They never change.
 	Epochs Epochs `json:"epochs,omitzero"`
-	// Code is the digest of the authorization code that began the grant, "" for none.
+	// Code is the ID of the authorization code that began the grant, if its record stays as long as the grant: that of a
+	// code of an earlier release. "" for none.
 	Code string `json:"code,omitempty"`
+	// Bound is the [Code.Binding] of the code that the grant is named after, "" for none.
+	Bound string `json:"bound,omitempty"`
 	// RevokedAt is set once, when the whole family dies.
 	RevokedAt time.Time `json:"revoked_at,omitzero"`
+}
+
+// UsedCode returns the used code, of this dialect, that the grant is named after; ok is false if there is none. It is
+// what the code's own record says for as long as there is one.
+func (g Grant) UsedCode(d Dialect) (_ Code, ok bool) {
+	if len(g.Bound) != 2*boundDigits {
+		return Code{}, false
+	}
+	return Code{State: CodeUsed, Dialect: d, Grant: g.ID, Epochs: g.Epochs, Bound: g.Bound}, true
 }
 
 // Revoked reports whether the family is dead.

@@ -153,23 +153,10 @@ func TestAConfirmationThatIsTakenBackGivesTheDeviceNothing(t *testing.T) {
 	}
 }
 
-// codesOf are the codes of a user, used up and taken back as well.
-func (g *endRig) codesOf(user string) (codes []store.Code) {
-	g.t.Helper()
-	all, err := g.store.List(g.t.Context(), store.KindCode, user, "", 10)
-	g.must(err)
-	for _, rec := range all {
-		var v store.Code
-		g.must(store.Decode(rec.Value, &v))
-		codes = append(codes, v)
-	}
-	return codes
-}
-
 // onlyCode is the one code of ann.
 func (g *endRig) onlyCode() store.Code {
 	g.t.Helper()
-	all := g.codesOf("u1")
+	all := codesOf(g.t, g.store.Memory, "u1")
 	if len(all) != 1 {
 		g.t.Fatalf("%d codes", len(all))
 	}
@@ -184,7 +171,7 @@ func TestASignOutEverywhereAtAnyMomentOfAConfirmationLeavesNothing(t *testing.T)
 		asked := b.devicePage(d)
 		codes := 0 // when it came
 		g.cut.arm(n, func() {
-			codes = len(g.codesOf("u1"))
+			codes = len(codesOf(g.t, g.store.Memory, "u1"))
 			g.endAnn()
 		})
 		said := b.submit(asked, "decision", "confirm")
@@ -201,7 +188,7 @@ func TestASignOutEverywhereAtAnyMomentOfAConfirmationLeavesNothing(t *testing.T)
 			}
 			g.pass(6 * time.Second)
 		}
-		for _, v := range g.codesOf("u1") {
+		for _, v := range codesOf(g.t, g.store.Memory, "u1") {
 			ended, err := ending.Ended(t.Context(), g.store, v.Subject, v.Client, v.Epochs)
 			g.must(err)
 			if v.State == store.CodeIssued && !ended {

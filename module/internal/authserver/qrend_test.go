@@ -117,7 +117,7 @@ func TestAnEndAtAnyMomentOfADeliveryLeavesNothing(t *testing.T) { // U19
 					}
 				}
 				s.wantState(402)
-				for _, v := range g.codesOf("u1") {
+				for _, v := range codesOf(g.t, g.store.Memory, "u1") {
 					if v.State == store.CodeIssued {
 						t.Errorf("a code lives: %+v", v)
 					}
@@ -136,7 +136,7 @@ func TestASignOutEverywhereAtAnyMomentOfAScannedConfirmationLeavesNothing(t *tes
 			asks := phone.scan(s)
 			codes := 0 // when it came
 			g.cut.arm(n, func() {
-				codes = len(g.codesOf("u1"))
+				codes = len(codesOf(g.t, g.store.Memory, "u1"))
 				g.endAnn()
 			})
 			said := phone.submit(asks, "number", s.number, "decision", "confirm")
@@ -149,7 +149,7 @@ func TestASignOutEverywhereAtAnyMomentOfAScannedConfirmationLeavesNothing(t *tes
 			if state, code := s.poll(); state == 405 {
 				t.Errorf("the code %q is delivered", code)
 			}
-			for _, v := range g.codesOf("u1") {
+			for _, v := range codesOf(g.t, g.store.Memory, "u1") {
 				if v.State == store.CodeIssued {
 					t.Errorf("a code lives: %+v", v)
 				}

@@ -106,11 +106,7 @@ func TestWhoSignsOutBeforeTheDeliveryHasConfirmedNothing(t *testing.T) {
 	if code := s.wantState(402); code != "" {
 		t.Error(code)
 	}
-	codes, err := g.store.List(t.Context(), store.KindCode, "u1", "", 10)
-	g.must(err)
-	for _, rec := range codes {
-		var v store.Code
-		g.must(store.Decode(rec.Value, &v))
+	for _, v := range codesOf(t, g.store.Memory, "u1") {
 		if v.State == store.CodeIssued {
 			t.Errorf("a code lives: %+v", v)
 		}

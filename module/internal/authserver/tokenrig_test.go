@@ -258,17 +258,38 @@ func (g *tokenRig) code(change ...func(*store.Code)) string {
 	c := store.Code{
 		State: store.CodeIssued, Dialect: store.DialectOAuth, Client: "web", Subject: "u1",
 		Scopes: []string{"read", "write"}, RedirectURI: webRedirect,
-		AuthTime: g.now(), IssuedAt: g.now(), Expires: g.now().Add(time.Minute), Grant: secret.ID(),
+		AuthTime: g.now(), IssuedAt: g.now(), Expires: g.now().Add(time.Minute),
 	}
+	named := store.GrantOf(c.Dialect, secret.Digest(value))
+	c.Grant = named
 	for _, f := range change {
 		f(&c)
 	}
+	if c.Grant == named { // the dialect may be another one now
+		c.Grant = store.GrantOf(c.Dialect, secret.Digest(value))
+	}
 	_, err := g.store.Memory.Create(g.t.Context(), store.Record{
-		Key: store.Key{Kind: store.KindCode, ID: secret.Digest(value)}, Parent: c.Subject, Value: must(store.Encode(&c)),
+		Key: store.Key{Kind: store.KindCode, ID: secret.Digest(value)}, Value: must(store.Encode(&c)),
 		Expires: c.Expires.Add(time.Minute),
 	})
 	g.must(err)
 	return value
+}
+
+// codesOf are the codes of a user in a store, used up and taken back as well. One that was used does not say whose it
+// was.
+func codesOf(t *testing.T, m *storetest.Memory, user string) (codes []store.Code) {
+	t.Helper()
+	for _, rec := range m.OfKind(store.KindCode) {
+		var v store.Code
+		if err := store.Decode(rec.Value, &v); err != nil {
+			continue // of a newer release
+		}
+		if v.Subject == user || v.Trimmed() {
+			codes = append(codes, v)
+		}
+	}
+	return codes
 }
 
 func appCode(c *store.Code) {

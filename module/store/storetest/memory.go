@@ -81,6 +81,19 @@ func (m *Memory) Len() int {
 	return n
 }
 
+// OfKind lists the live records of a kind, with or without a parent, in the order of their IDs.
+func (m *Memory) OfKind(kind store.Kind) (found []store.Record) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for key, r := range m.records {
+		if key.Kind == kind && m.isLive(r) {
+			found = append(found, copyRecord(r))
+		}
+	}
+	slices.SortFunc(found, func(a, b store.Record) int { return strings.Compare(a.ID, b.ID) })
+	return found
+}
+
 // Get implements store.Backend.
 func (m *Memory) Get(ctx context.Context, key store.Key) (store.Record, error) {
 	m.mu.Lock()

@@ -30,9 +30,11 @@ func (c Codes) Count(subject string) error {
 	return refusal.Limited(c.Attempts.Take("code:"+subject, lockout.Rule{Limit: c.PerUser, Window: time.Minute}))
 }
 
-// Add stores a code. Errors match [store.ErrExists] when there is one already.
+// Add names the grant of a code and stores the code. It has no parent, as it expires soon. Errors match
+// [store.ErrExists] when there is one already.
 func (c Codes) Add(ctx context.Context, key store.Key, v *store.Code, expires time.Time) error {
-	_, err := store.Create(ctx, c.Store, store.Record{Key: key, Parent: v.Subject, Expires: expires.Add(Margin)}, v)
+	v.Grant = store.GrantOf(v.Dialect, key.ID)
+	_, err := store.Create(ctx, c.Store, store.Record{Key: key, Expires: expires.Add(Margin)}, v)
 	return err
 }
 

@@ -24,7 +24,7 @@ func (p inProgress) grantCode(who *session.SignedIn, epochs store.Epochs) error 
 		Client: p.q.Client, Subject: who.User.ID, Scopes: p.q.Scopes,
 		RedirectURI: p.q.RedirectURI, Challenge: p.q.Challenge, Nonce: p.q.Nonce, Resources: p.q.Resources,
 		AuthTime: who.Session.AuthTime, IssuedAt: now, Expires: now.Add(p.CodeLife),
-		Session: who.Digest, Grant: secret.ID(), Epochs: epochs,
+		Session: who.Digest, Epochs: epochs,
 	}
 	// If the record were gone before the sealed request has expired, the same request could
 	// bring a code that was used back to life.

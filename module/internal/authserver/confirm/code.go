@@ -32,7 +32,7 @@ func (e *Endpoint) allow(ctx context.Context, keys *secret.Keys, a approval) err
 	v := store.Code{
 		State: store.CodeIssued, Dialect: store.DialectDevice,
 		Client: t.Client, Subject: who.User.ID, Scopes: t.Scopes, RedirectURI: t.RedirectURI, Challenge: t.Challenge, Resources: t.Resources,
-		AuthTime: who.Session.AuthTime, IssuedAt: e.Now(), Expires: t.Ends, Session: who.Digest, Grant: secret.ID(),
+		AuthTime: who.Session.AuthTime, IssuedAt: e.Now(), Expires: t.Ends, Session: who.Digest,
 		Epochs: store.Epochs{Subject: who.Session.Epoch, Pair: pair},
 	}
 	key := store.Key{Kind: store.KindCode, ID: t.Poller}

@@ -63,10 +63,7 @@ func (g *codes) prepareCode(ctx context.Context, r Request, sent string, bound f
 		return Pending{}, g.gone(Unknown)
 	}
 	key := store.Key{Kind: store.KindCode, ID: secret.Digest(sent)}
-	record, code, err := g.readCode(ctx, key)
-	if err == nil && code.Trimmed() {
-		code, err = g.restoreUsed(ctx, code, r.Form)
-	}
+	record, code, err := g.findCode(ctx, key, r.Form)
 	if err != nil {
 		return Pending{}, err
 	}
@@ -121,13 +118,29 @@ func (g *codes) prepareCode(ctx context.Context, r Request, sent string, bound f
 	}, nil
 }
 
-// restoreUsed completes a used code from its grant. If there is no grant, the code has issued nothing either.
-func (g *codes) restoreUsed(ctx context.Context, code store.Code, form httpx.Form) (store.Code, error) {
-	_, family, err := g.readFamily(ctx, code.Grant)
-	if errors.Is(err, store.ErrNotFound) {
-		return code, g.gone(Unknown)
+// findCode gets a code and completes a used one from its grant, also when the code's own record is gone. If there is no
+// grant, the code has issued nothing either.
+func (g *codes) findCode(ctx context.Context, key store.Key, form httpx.Form) (store.Record, store.Code, error) {
+	record, code, err := g.readCode(ctx, key)
+	family := code.Grant
+	switch no := (*Refusal)(nil); {
+	case errors.As(err, &no) && no.Why == Unknown:
+		family = store.GrantOf(g.dialect, key.ID)
+	case err != nil || !code.Trimmed():
+		return record, code, err
 	}
-	return code.Restore(family, form.Get("redirect_uri"), form.Get("code_verifier")), err
+	_, begun, readErr := g.readFamily(ctx, family)
+	if readErr != nil && !errors.Is(readErr, store.ErrNotFound) {
+		return record, code, readErr
+	}
+	known := readErr == nil
+	if err != nil && known {
+		code, known = begun.UsedCode(g.dialect)
+	}
+	if !known {
+		return record, code, g.gone(Unknown)
+	}
+	return record, code.Restore(begun, form.Get("redirect_uri"), form.Get("code_verifier")), nil
 }
 
 // checkVerifier applies PKCE (RFC 7636 section 4.6).

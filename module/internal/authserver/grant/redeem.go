@@ -50,8 +50,14 @@ func (g *codes) redeemCode(ctx context.Context, record store.Record, code store.
 	family := store.Grant{
 		ID: code.Grant, Dialect: g.begins, Client: code.Client, Subject: code.Subject,
 		Scopes: code.Scopes, AuthTime: code.AuthTime, Session: code.Session,
-		Resources: code.Resources, Epochs: code.Epochs, Code: record.ID,
+		Resources: code.Resources, Epochs: code.Epochs,
 		IssuedAt: now, Expires: now.Add(g.Access), Generation: 1, RotatedAt: now,
+	}
+	named := code.Grant == store.GrantOf(g.dialect, record.ID)
+	if named {
+		family.Bound = code.Binding()
+	} else {
+		family.Code = record.ID
 	}
 	var token string
 	if refreshes {
@@ -63,7 +69,11 @@ func (g *codes) redeemCode(ctx context.Context, record store.Record, code store.
 	if err := g.beginFamily(ctx, family); err != nil {
 		return "", err
 	}
-	c, err := g.claimCode(ctx, record, code, family.Expires.Add(g.Access))
+	keep := record.Expires
+	if !named { // a code of an earlier release, which only its own record remembers
+		keep = family.Expires.Add(g.Access)
+	}
+	c, err := g.claimCode(ctx, record, code, keep)
 	if err != nil {
 		return "", err
 	}
@@ -81,9 +91,9 @@ type claim struct {
 	released time.Time // when the record expires if the claim is released
 }
 
-// claimCode claims the code for this exchange. The record is kept at least until keep, as long as anything it issued
-// can live, so that a replay is recognized, and never shorter than before: while the form that made the code can be
-// sent again, an absent record would let the same code be made again.
+// claimCode claims the code for this exchange. The record is kept until keep, and never shorter than before: while the
+// form that made the code can be sent again, an absent record would let the same code be made again. Afterwards a replay
+// is recognized by the code's family.
 func (g *codes) claimCode(ctx context.Context, record store.Record, code store.Code, keep time.Time) (claim, error) {
 	c := claim{record: record, code: code, attempt: secret.ID(), released: record.Expires}
 	for range tries {
