@@ -39,17 +39,32 @@ func EndedKey(subject string) Key {
 	return Key{Kind: KindEnding, ID: "subject:" + digest(subject)}
 }
 
-// Pair is what one user and one client have together. It is stored under [PairKey] with the user as parent.
+// Pair is what one user and one client have together. It is stored under [PairKey] with the user as parent. There is none
+// for a user with few grants, unless the pair was ended.
 type Pair struct {
 	schema
 	Client  string `json:"client"`
 	Subject string `json:"sub"`
 	// Epoch is that of the last end of the pair, 0 for none.
 	Epoch int64 `json:"epoch,omitempty"`
-	// Grants are the live ones, at most as many as the configuration allows. Those of
-	// earlier releases are not among them, nor is it certain that all of these live.
+	// Grants are the live ones as far as Listed says, at most as many as the configuration allows. It is not certain
+	// that all of these live.
 	Grants []PairGrant `json:"grants,omitempty"`
+	Listed PairListing `json:"listed,omitempty"`
 }
+
+// PairListing says which grants of a [Pair] it lists.
+type PairListing int
+
+// The extents of the list. Each has what those before it have.
+const (
+	// ListsSome: none while the user has few grants, and those that earlier releases listed.
+	ListsSome PairListing = iota
+	// ListsNew: every grant that began since, but not all from before.
+	ListsNew
+	// ListsAll: every grant.
+	ListsAll
+)
 
 // PairGrant is one grant of a [Pair].
 type PairGrant struct {

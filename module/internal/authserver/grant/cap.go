@@ -17,6 +17,10 @@ const (
 	DefaultPerPair = 100
 	// MaxPerPair keeps the record of a pair below 100 KiB.
 	MaxPerPair = 1000
+	// maxUnlisted is how many grants a user may have, at all clients, before lists of them are kept.
+	maxUnlisted = 16
+	// grantPage is how many grants are read at a time to begin a list.
+	grantPage = 100
 	// maxEvictions bounds how many grants one request ends after the configured number was lowered; later requests
 	// end the rest.
 	maxEvictions = 16
@@ -25,41 +29,32 @@ const (
 	deadKept = 30 * time.Minute
 )
 
-// admit adds a stored grant to the list of its pair, unless the pair was ended since the grant's epoch. At the cap
-// the least recently used grant ends first: without a cap a client, or somebody with a browser's session, could fill
-// the store in a loop.
+// admit makes sure that a stored grant is one of those its user may have at its client, unless the pair was ended since
+// the grant's epoch. At the cap the least recently used grant ends first: without a cap a client, or somebody with a
+// browser's session, could fill the store in a loop.
 //
-// The list changes when grants begin and end, not when they are refreshed, so an entry's time of use may be too
-// early; a grant is read before it is evicted.
+// A user with few grants, as most users are, cannot have too many at any client: nothing is written for those. From
+// then on each pair that gets a grant lists all it has.
 func (f *Families) admit(ctx context.Context, g store.Grant) error {
 	leave, err := f.pairTurns.enter(ctx, g.Client, g.Subject)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	ended := false
 	var p store.Pair
-	r := store.Record{Key: store.PairKey(g.Client, g.Subject), Parent: g.Subject}
-	_, err = store.Change(ctx, f.Store, r, &p, func(rec *store.Record) (bool, error) {
-		if ended = g.Epochs.Pair < p.Epoch; ended {
-			return false, nil
-		}
-		now := f.Now()
-		p.Client, p.Subject = g.Client, g.Subject
-		p.Grants = slices.DeleteFunc(p.Grants, func(e store.PairGrant) bool { return !now.Before(e.Expires) })
-		if slices.ContainsFunc(p.Grants, func(e store.PairGrant) bool { return e.ID == g.ID }) {
-			return false, nil // another request with the same code
-		}
-		if err := f.makeRoom(ctx, &p); err != nil {
-			return false, err
-		}
-		end := g.Expires.Add(f.Access)
-		p.Grants = append(p.Grants, store.PairGrant{ID: g.ID, Epoch: g.Epochs.Subject, Used: g.RotatedAt, Expires: end})
-		if end.After(rec.Expires) {
-			rec.Expires = end
-		}
-		return true, nil
-	})
+	// The pair is read after the grant was stored: who begins its list later finds the grant.
+	rec, err := store.Read(ctx, f.Store, store.PairKey(g.Client, g.Subject), &p)
+	if errors.Is(err, store.ErrNotFound) {
+		rec, err = store.Record{Key: store.PairKey(g.Client, g.Subject)}, nil
+	}
+	rec.Parent = g.Subject
+	ended, few := g.Epochs.Pair < p.Epoch, false
+	if err == nil && !ended && p.Listed == store.ListsSome {
+		few, err = f.hasFew(ctx, g.Subject)
+	}
+	if err == nil && !ended && !few {
+		ended, err = f.listGrant(ctx, rec, p, g)
+	}
 	if err != nil || !ended {
 		return err
 	}
@@ -67,6 +62,103 @@ func (f *Families) admit(ctx context.Context, g store.Grant) error {
 		return err
 	}
 	return f.gone(Revoked)
+}
+
+// hasFew reports whether a user has so few grants that they need not be listed.
+func (f *Families) hasFew(ctx context.Context, subject string) (bool, error) {
+	most := min(maxUnlisted, f.PerPair)
+	all, err := f.Store.List(ctx, store.KindGrant, subject, "", most+1)
+	return len(all) <= most, err
+}
+
+// listGrant adds a grant to the list of its pair, which was just read, and makes room for it. ended says that the pair was
+// ended since the grant's epoch.
+//
+// The list changes when grants begin and end, not when they are refreshed, so an entry's time of use may be too
+// early; a grant is read before it is evicted.
+func (f *Families) listGrant(ctx context.Context, rec store.Record, p store.Pair, g store.Grant) (ended bool, err error) {
+	if p.Listed == store.ListsSome {
+		// First that there is a list, and then what was there before: nothing falls between the two.
+		rec, err = store.ChangeFrom(ctx, f.Store, rec, &p, func(rec *store.Record) (bool, error) {
+			if ended = g.Epochs.Pair < p.Epoch; ended || p.Listed != store.ListsSome {
+				return false, nil
+			}
+			p.Client, p.Subject, p.Listed = g.Client, g.Subject, store.ListsNew
+			rec.Expires = latest(rec.Expires, f.entryOf(g).Expires)
+			return true, nil
+		})
+	}
+	if err != nil || ended {
+		return ended, err
+	}
+	var earlier []store.PairGrant
+	if p.Listed != store.ListsAll {
+		if earlier, err = f.earlierGrants(ctx, g); err != nil {
+			return false, err
+		}
+	}
+	_, err = store.ChangeFrom(ctx, f.Store, rec, &p, func(rec *store.Record) (bool, error) {
+		if ended = g.Epochs.Pair < p.Epoch; ended {
+			return false, nil
+		}
+		now, mine := f.Now(), f.entryOf(g)
+		p.Client, p.Subject = g.Client, g.Subject
+		p.Grants = slices.DeleteFunc(p.Grants, func(e store.PairGrant) bool { return !now.Before(e.Expires) })
+		listed := slices.ContainsFunc(p.Grants, func(e store.PairGrant) bool { return e.ID == g.ID }) // by another request with the same code
+		if listed && p.Listed == store.ListsAll {
+			return false, nil
+		}
+		if p.Listed != store.ListsAll {
+			p.Listed = store.ListsAll
+			for _, e := range earlier {
+				if !slices.ContainsFunc(p.Grants, func(known store.PairGrant) bool { return known.ID == e.ID }) {
+					p.Grants = append(p.Grants, e)
+					rec.Expires = latest(rec.Expires, e.Expires)
+				}
+			}
+		}
+		if !listed {
+			if err := f.makeRoom(ctx, &p); err != nil {
+				return false, err
+			}
+			p.Grants = append(p.Grants, mine)
+			rec.Expires = latest(rec.Expires, mine.Expires)
+		}
+		return true, nil
+	})
+	return ended, err
+}
+
+// entryOf is how a pair lists a grant.
+func (f *Families) entryOf(g store.Grant) store.PairGrant {
+	return store.PairGrant{ID: g.ID, Epoch: g.Epochs.Subject, Used: g.RotatedAt, Expires: g.Expires.Add(f.Access)}
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// earlierGrants are the other grants of a pair. Those that a newer release wrote are not among them.
+func (f *Families) earlierGrants(ctx context.Context, g store.Grant) (found []store.PairGrant, err error) {
+	for after := ""; ; {
+		page, err := f.Store.List(ctx, store.KindGrant, g.Subject, after, grantPage)
+		if err != nil {
+			return nil, err
+		}
+		for _, rec := range page {
+			var e store.Grant
+			if store.Decode(rec.Value, &e) == nil && e.Client == g.Client && e.ID != g.ID && !e.Revoked() {
+				found = append(found, f.entryOf(e))
+			}
+		}
+		if len(page) < grantPage {
+			return found, nil
+		}
+		after = page[len(page)-1].ID
+	}
 }
 
 // makeRoom removes grants from the list until there is room for one more: dead ones first, then the least recently

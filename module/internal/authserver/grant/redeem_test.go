@@ -78,7 +78,9 @@ func (l *link) Swap(ctx context.Context, r store.Record) (store.Record, error) {
 }
 
 func (l *link) List(ctx context.Context, kind store.Kind, parent, after string, limit int) ([]store.Record, error) {
-	return through(ctx, l, "list", func(ctx context.Context) ([]store.Record, error) { return l.Memory.List(ctx, kind, parent, after, limit) })
+	return through(ctx, l, "list", func(ctx context.Context) ([]store.Record, error) {
+		return l.Memory.List(ctx, kind, parent, after, limit)
+	})
 }
 
 // become changes the plan.
