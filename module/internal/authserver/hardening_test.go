@@ -147,10 +147,12 @@ func TestARecordOfANewerReleaseIsNotMisread(t *testing.T) {
 	first := g.want(g.token(redeemWeb(g.code(func(c *store.Code) { family = c.Grant }))), 200, "")
 	record, err := g.store.Memory.Get(t.Context(), store.Key{Kind: store.KindGrant, ID: family})
 	g.must(err)
-	record.Value = []byte(strings.Replace(string(record.Value), `"v":1`, `"v":2`, 1))
-	_, err = g.store.Memory.Swap(t.Context(), record)
-	g.must(err)
-	g.want(g.token(refreshWeb(first.tokens.Refresh)), 503, "temporarily_unavailable")
+	for _, newer := range []string{`{"v":2}`, "\x03" + string(record.Value[1:])} {
+		record.Value = []byte(newer)
+		record, err = g.store.Memory.Swap(t.Context(), record)
+		g.must(err)
+		g.want(g.token(refreshWeb(first.tokens.Refresh)), 503, "temporarily_unavailable")
+	}
 }
 
 func TestTokensDoNotRepeat(t *testing.T) { // T20, the short form
