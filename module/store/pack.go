@@ -77,7 +77,7 @@ func (p *packer) moment(t, base time.Time) {
 	case t.IsZero():
 		p.number(zeroTime)
 	case ns == base.Nanosecond():
-		p.number(zigzag | sameFraction)
+		p.number(zigzag) // sameFraction
 	case ns == 0:
 		p.number(zigzag | wholeSecond)
 	default:

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
 )
 
 // atDevice is a browser in which somebody is signed in, at the page for codes.
