@@ -17,34 +17,36 @@ func measuredGroup(base, subject *row, times float64) *group {
 
 func TestABoundIsMetOrMissed(t *testing.T) {
 	bare := &row{name: "bare", gateway: &gateway{name: "bare"}, slices: []slice{{resident: 60 << 20}}}
-	b := new(bench)
 	for times, met := range map[float64]bool{0.5: true, 0.6: true, 0.61: false} {
-		all, err := b.bounds([]*group{measuredGroup(bare, &row{name: "api_proxy", bound: 0.6, aim: 0.5}, times)})
-		if err != nil || len(all) != 1 || all[0].Met != met || math.Abs(all[0].Measured-times) > 1e-9 {
-			t.Errorf("%v: %v, %v", times, all, err)
+		all := bounds([]*group{measuredGroup(bare, &row{name: "api_proxy", bound: 0.6, aim: 0.5}, times)})
+		if len(all) != 1 || all[0].Met != met || math.Abs(all[0].Measured-times) > 1e-9 {
+			t.Errorf("%v: %v", times, all)
 		}
 	}
 	for mib, met := range map[int64]bool{100: true, 316: true, 317: false} {
-		all, err := b.bounds([]*group{measuredGroup(bare, &row{name: manyTokens, slices: []slice{{resident: mib << 20}}}, 1)})
-		if err != nil || len(all) != 1 || all[0].Met != met || all[0].Unit != "MiB" || all[0].Measured != float64(mib-60) {
-			t.Errorf("%d MiB: %v, %v", mib, all, err)
+		all := bounds([]*group{measuredGroup(bare, &row{name: manyTokens, slices: []slice{{resident: mib << 20}}}, 1)})
+		if len(all) != 1 || all[0].Met != met || all[0].Unit != "MiB" || all[0].Measured != float64(mib-60) {
+			t.Errorf("%d MiB: %v", mib, all)
 		}
 	}
 }
 
 func TestAColdTokenCostsWhatItTakesBeyondAVerification(t *testing.T) {
+	pairs := []ratio.Pair{{Subject: 200, Base: 100}, {Subject: 260, Base: 140}, {Subject: 1000, Base: 100}}
+	got := coldCost(pairs, []slice{{beside: 90}, {beside: 100}, {beside: 80}})
+	if got != 20 {
+		t.Errorf("%v us, expected the median of 10, 20 and 820", got)
+	}
+}
+
+func TestASignatureTakesTime(t *testing.T) {
 	s, err := newSigner()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{signer: s}
-	one, err := s.verify()
-	if err != nil || one <= 0 {
-		t.Fatal(one, err)
-	}
-	// A second is so much longer than a verification that the machine's speed does not matter.
-	got, err := b.coldCost([]ratio.Pair{{Subject: 1e6 + 100, Base: 100}})
-	if err != nil || got >= 1e6 || got < 1e6/2 {
-		t.Errorf("%v us: %v", got, err)
+	for name, of := range map[string]func() (float64, error){"signature": s.sign, "verification": s.verify} {
+		if one, err := of(); err != nil || one <= 0 {
+			t.Errorf("a %s takes %v us: %v", name, one, err)
+		}
 	}
 }

@@ -100,7 +100,7 @@ func (b *bench) growth(c *configurations) *group {
 			{name: manyTokens, gateway: hot, path: "/read/1", tokens: allTokens, primes: b.options.live, bound: 1.05},
 			{name: "10 rules", gateway: small, path: "/read/1", tokens: oneToken, primes: 1, bound: 1.05},
 			{name: "1,000 rules", gateway: large, path: "/read/1", tokens: oneToken, primes: 1, bound: 1.05},
-			{name: coldTokens, gateway: cold, path: "/read/1", tokens: allTokens},
+			{name: coldTokens, gateway: cold, path: "/read/1", tokens: allTokens, beside: b.signer.verify},
 		},
 	}
 }

@@ -110,6 +110,11 @@ func (b *bench) measure(r *row, rate float64, length time.Duration) (s slice, er
 	if r.redis {
 		s.redisCPU = perRequest(used[1])
 	}
+	if r.beside != nil {
+		if s.beside, err = r.beside(); err != nil {
+			return s, err
+		}
+	}
 	s.resident, err = proc.Resident(r.gateway.process.pid())
 	return s, err
 }

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	startPatience = 60 * time.Second
+	startPatience = 2 * time.Minute
 	stopPatience  = 10 * time.Second
 )
 

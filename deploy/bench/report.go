@@ -57,7 +57,7 @@ type rowReport struct {
 }
 
 // report puts together what was measured.
-func (b *bench) report(groups []*group, leftOut []string) (*report, error) {
+func (b *bench) report(groups []*group, leftOut []string) *report {
 	r := &report{
 		Date: time.Now().UTC().Truncate(time.Second), Machine: machine(), Programs: b.versions(), Slice: b.options.slice.String(), Rotation: b.options.rotations, LeftOut: leftOut,
 	}
@@ -71,9 +71,8 @@ func (b *bench) report(groups []*group, leftOut []string) (*report, error) {
 		}
 		r.Groups = append(r.Groups, gr)
 	}
-	var err error
-	r.Bounds, err = b.bounds(groups)
-	return r, err
+	r.Bounds = bounds(groups)
+	return r
 }
 
 // ratios are those of a row in all rotations.

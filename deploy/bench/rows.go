@@ -36,6 +36,9 @@ type row struct {
 	// bound and aim are the most and the hoped-for ratio, 0 for none.
 	bound, aim float64
 
+	// beside, if not nil, is measured after each slice, in microseconds of CPU.
+	beside func() (float64, error)
+
 	slices []slice // those after the warm-up
 }
 
@@ -80,6 +83,7 @@ type slice struct {
 	p50, p99                   time.Duration
 	refused                    float64 // percent of the responses that were 503
 	resident                   int64   // bytes, at the end
+	beside                     float64 // what the row measures beside it
 }
 
 // request is what the row sends.
