@@ -84,9 +84,6 @@ func (t *Transport) RoundTrip(ctx context.Context, q *Request, inform func(statu
 		if err == nil {
 			return res, nil
 		}
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
 		var lost *lostError
 		if !errors.As(err, &lost) || !c.reused || !q.isReplayable() {
 			return nil, err
@@ -119,11 +116,16 @@ func (t *Transport) try(ctx context.Context, c *conn, q *Request, inform func(in
 	c.readTimeout = 0
 	x := exchange{t: t, c: c, q: q, stop: context.AfterFunc(ctx, c.kill)}
 	res, err := x.run(inform)
-	if err != nil {
-		x.end(false)
-		return nil, x.cause(err)
+	if err == nil {
+		return res, nil
 	}
-	return res, nil
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	} else {
+		err = x.cause(err)
+	}
+	x.end(false) // which may end the context, and the body
+	return nil, err
 }
 
 // run sends the request and reads the head of the answer.
@@ -202,12 +204,14 @@ func (x *exchange) startUpload() {
 	x.upload = u
 	c, q, limit := x.c, x.q, x.t.HeaderTimeout
 	go func() {
-		defer close(u.done)
-		if u.err = q.writeBody(c.out); u.err == nil {
-			u.err = c.limitHead(limit)
+		err := q.writeBody(c.out)
+		if err == nil {
+			err = c.limitHead(limit)
 		}
+		u.err = err
+		close(u.done)
 		var unread *BodyError
-		if errors.As(u.err, &unread) {
+		if errors.As(err, &unread) {
 			c.kill() // the server waits for the rest
 		}
 	}()
@@ -354,10 +358,12 @@ func (x *exchange) end(whole bool) {
 	if x.upload == nil {
 		return
 	}
+	timer := time.NewTimer(bodyGrace) // a body that is being sent ends by itself
+	defer timer.Stop()
 	select {
 	case <-x.upload.done:
 		return
-	default:
+	case <-timer.C:
 	}
 	if x.q.StopBody != nil {
 		x.q.StopBody()

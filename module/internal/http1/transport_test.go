@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -444,6 +445,28 @@ func TestACancelledDialIsNoFailureOfTheServer(t *testing.T) {
 	_, err := tr.RoundTrip(ctx, get(), nil)
 	var unreached *http1.DialError
 	if errors.As(err, &unreached) || !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// Stopping the body of a client that is slow ends its context on Go's server. It is still the server
+// that failed.
+func TestAServerThatFailsBeforeTheBodyIsSent(t *testing.T) {
+	tr := serve(t, func(_ int, c net.Conn, in *bufio.Reader) {
+		_, _ = http.ReadRequest(in)
+		_, _ = io.WriteString(c, "H")
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	body, sender := io.Pipe()
+	q := get()
+	q.Method, q.Body, q.Length = http.MethodPut, body, 9
+	q.StopBody = func() {
+		cancel()
+		_ = sender.CloseWithError(os.ErrDeadlineExceeded)
+	}
+	_, err := tr.RoundTrip(ctx, q, func(int, http.Header) {})
+	var unread *http1.BodyError
+	if err == nil || errors.Is(err, context.Canceled) || errors.As(err, &unread) {
 		t.Error(err)
 	}
 }
