@@ -160,7 +160,8 @@ func (p *pair) ask(t *testing.T, site, request, answer string, r *http.Request) 
 	sent := strings.Join(p.sent, "\n")
 	p.mu.Unlock()
 	o := understand(r, string(all), answer)
-	o.sent = strings.ReplaceAll(sent, at, "$HOST")
+	_, port, _ := net.SplitHostPort(at)
+	o.sent = strings.NewReplacer(at, "$HOST", port, "$PORT").Replace(sent)
 	return o
 }
 
@@ -192,7 +193,7 @@ func understand(r *http.Request, all, answered string) (o outcome) {
 		if r.Method != http.MethodHead && res.StatusCode != http.StatusNotModified {
 			delete(h, "Content-Length")
 		}
-		if !strings.Contains(strings.ToLower(answered), "content-type") { // a guess at what came first
+		if !strings.Contains(answered, h.Get("Content-Type")) { // a guess at what came first
 			delete(h, "Content-Type")
 		}
 		fmt.Fprintf(&text, "%d %v %q %v%s\n", res.StatusCode, h, body, err, trailerText(res.Trailer, announced))

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -139,10 +140,10 @@ func versionOf(r *http.Request) string {
 	case 3:
 		return "3.0"
 	}
-	if r.ProtoMinor == 0 {
-		return "1.0"
+	if r.ProtoMinor == 1 {
+		return "1.1"
 	}
-	return "1.1"
+	return "1." + strconv.Itoa(r.ProtoMinor)
 }
 
 // send sends the request to a server.

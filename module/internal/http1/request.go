@@ -64,6 +64,11 @@ func (q *Request) check() error {
 	case !isTarget(q.Host):
 		return errors.New("the host has a space or a control character")
 	}
+	for name := range q.Trailer {
+		if !isToken(name) {
+			return fmt.Errorf("the trailer field %.60q cannot be sent", name)
+		}
+	}
 	return nil
 }
 
