@@ -19,7 +19,8 @@ const (
 )
 
 // Revocation is a notice to every guard. It is created once, never swapped, under the ID that [Revocation.Key] gives,
-// and expires when the last token it can concern has.
+// and expires when the last token it can concern has. If it has to be kept longer, another one is created under
+// [Revocation.KeyUntil].
 type Revocation struct {
 	schema
 	Of    RevocationOf `json:"of"`
@@ -47,4 +48,11 @@ func (r Revocation) Key() Key {
 		id += ":" + strconv.FormatInt(r.At.Unix(), 10)
 	}
 	return Key{Kind: KindRevocation, ID: id}
+}
+
+// KeyUntil is where a notice is stored that repeats the one under Key, because that one expires before this second.
+func (r Revocation) KeyUntil(expires time.Time) Key {
+	k := r.Key()
+	k.ID += ":until:" + strconv.FormatInt(expires.Unix(), 10)
+	return k
 }

@@ -99,12 +99,41 @@ func (l *List) Revoke(ctx context.Context, rv store.Revocation) error {
 	if kindOf(rv.Of) < 0 || rv.Value == "" || len(rv.Value) > maxValue {
 		return fmt.Errorf("revocationlist: cannot revoke a %q with a name of %d bytes", rv.Of, len(rv.Value))
 	}
-	record := store.Record{Key: rv.Key(), Parent: store.RevocationParent, Expires: l.expiry(rv, now)}
-	if _, err := store.Create(ctx, l.Store, record, &rv); err != nil && !errors.Is(err, store.ErrExists) {
+	expires := l.expiry(rv, now)
+	if err := l.createNotice(ctx, rv, expires); err != nil {
 		return fmt.Errorf("revocationlist: storing a revocation: %w", err)
 	}
-	l.addAll(ctx, []revoked{{rv, record.Expires}})
+	l.addAll(ctx, []revoked{{rv, expires}})
 	return nil
+}
+
+// createNotice stores a revocation that is kept until then at least. The one that is there already may be of an attempt
+// that went no further: what was issued since may live longer than it is kept.
+func (l *List) createNotice(ctx context.Context, rv store.Revocation, expires time.Time) error {
+	notice := store.Record{Key: rv.Key(), Parent: store.RevocationParent, Expires: expires}
+	created, err := l.create(ctx, notice, rv)
+	if created || err != nil || expires.IsZero() {
+		return err
+	}
+	switch there, err := l.Store.Get(ctx, notice.Key); {
+	case err == nil && !there.Expires.Before(expires):
+		return nil
+	case err != nil && !errors.Is(err, store.ErrNotFound):
+		return err
+	}
+	notice.Expires = expires.Add(time.Minute - 1).Truncate(time.Minute) // of many repetitions few are stored
+	notice.Key = rv.KeyUntil(notice.Expires)
+	_, err = l.create(ctx, notice, rv)
+	return err
+}
+
+// create stores a notice; created is false when it is there already.
+func (l *List) create(ctx context.Context, notice store.Record, rv store.Revocation) (created bool, err error) {
+	_, err = store.Create(ctx, l.Store, notice, &rv)
+	if errors.Is(err, store.ErrExists) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // expiry is when no token that rv concerns can be alive. Revocations of keys never expire: whoever stole a key gives
