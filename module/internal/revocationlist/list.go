@@ -31,7 +31,8 @@ type Config struct {
 	// and other nodes included: a revocation is kept that long.
 	MaxTokenLife func() time.Duration
 	// Limit is the number of revocations held in memory, default 1,000,000 (about 90 MB). Beyond it those that expire
-	// first give way to marks: what their client, or everyone, was issued until then is refused.
+	// first give way to marks: what their client was issued until then is refused. When marks, and revocations that name
+	// no client, fill nearly all, what everyone was issued until then is refused.
 	Limit int
 	// Log reports the loss and return of the feed; nil is silent.
 	Log *slog.Logger

@@ -96,8 +96,8 @@ func TestTheSetForgetsWhatExpired(t *testing.T) {
 			grant(0, time.Hour)
 		}
 	}
-	if len(s.expires.order) != s.size {
-		t.Errorf("%d items in the heap for %d: prolonging one must not grow it", len(s.expires.order), s.size)
+	if len(s.unnamed.order) != s.size {
+		t.Errorf("%d items in the heap for %d: prolonging one must not grow it", len(s.unnamed.order), s.size)
 	}
 	for i := 100; i < 149; i++ {
 		grant(i, time.Hour)
@@ -109,7 +109,7 @@ func TestTheSetForgetsWhatExpired(t *testing.T) {
 		t.Error("the wrong ones were forgotten")
 	}
 	now = now.Add(24 * time.Hour)
-	if s.prune(1 << 20); s.size != 0 || len(s.expires.order) != 0 || len(s.index) != 0 || s.count[ofGrant] != 0 {
+	if s.prune(1 << 20); s.size != 0 || len(s.unnamed.order) != 0 || len(s.index) != 0 || s.count[ofGrant] != 0 {
 		t.Errorf("%d are held a day later", s.size)
 	}
 }

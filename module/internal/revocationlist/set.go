@@ -18,6 +18,8 @@ const (
 	chunkSize = 1 << 12
 	// maxClients bounds the names of clients that entries refer to.
 	maxClients = 1 << 16
+	// remainder is the divisor of the limit: that many entries with a client are kept when marks need room too.
+	remainder = 8
 	// foldMargin is how much later than a revocation the tokens of its client are refused once it is folded: requests
 	// were in progress, and clocks differ.
 	foldMargin = jose.Leeway
@@ -40,9 +42,10 @@ const (
 // set holds revocations up to a limit, each in less than 100 bytes, and forgets those that expired. It is not safe for
 // concurrent use.
 //
-// A revocation beyond the limit makes the one that expires first fold into a mark: everything of its client that was
-// issued until then is refused, and when the marks of clients do not fit either, everything that anybody was issued
-// until then. Their holders have to refresh their tokens; nothing revoked is let in.
+// A revocation beyond the limit makes another one fold into a mark: the one that expires first of those that name a
+// client, and everything of that client that was issued until then is refused. Marks, and what names no client, fold
+// last: only when they fill nearly all, everything that anybody was issued until then is refused. Holders have to
+// refresh their tokens; nothing revoked is let in.
 //
 // It measures the time that has passed in this process, not the clock: if a clock were set forward for a moment,
 // entries forgotten then would be missing once it is set back, and revoked tokens would be valid again.
@@ -53,14 +56,17 @@ type set struct {
 	count   [ofKey + 1]int // by kind
 	folded  int            // how many entries were folded so far
 
-	seeds   [ofKey + 1][2]maphash.Seed
-	index   map[uint64]uint32 // by the first hash of a name: its place in chunks
-	chunks  []*[chunkSize]entry
-	free    []uint32
-	expires expiryHeap
+	seeds  [ofKey + 1][2]maphash.Seed
+	index  map[uint64]uint32 // by the first hash of a name: its place in chunks
+	chunks []*[chunkSize]entry
+	free   []uint32
 
-	clients  []name // that entries refer to; the first is none
-	clientOf map[name]uint32
+	// named has the entries that name a client, unnamed the others, except those that never expire.
+	named, unnamed expiryHeap
+
+	clients     []client // that entries refer to; the first is none
+	freeClients []uint32
+	clientOf    map[name]uint32
 
 	// everyone is until when, in Unix seconds, tokens of everyone were issued that are refused.
 	everyone        int64
@@ -70,6 +76,12 @@ type set struct {
 // name stands for a kind and a value: two hashes with seeds of this process. The names of a million revocations would
 // take more memory than all the rest.
 type name [2]uint64
+
+// client is one that entries refer to.
+type client struct {
+	name    name
+	entries uint32 // how many do
+}
 
 // entry is one revocation. Times are in seconds, to keep it small.
 type entry struct {
@@ -88,12 +100,12 @@ const never = math.MaxUint32
 func newSet(limit int, elapsed func() time.Duration) *set {
 	s := &set{
 		elapsed: elapsed, limit: limit, index: make(map[uint64]uint32),
-		clients: make([]name, 1), clientOf: make(map[name]uint32), everyone: math.MinInt64,
+		clients: make([]client, 1), clientOf: make(map[name]uint32), everyone: math.MinInt64,
 	}
 	for kind := range s.seeds {
 		s.seeds[kind] = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 	}
-	s.expires.set = s
+	s.named.set, s.unnamed.set = s, s
 	return s
 }
 
@@ -139,8 +151,9 @@ func (s *set) revokes(t *Token) bool {
 // add puts a revocation in force. Of two revocations of one thing the later moment, the higher epoch and the later
 // expiry count.
 func (s *set) add(kind int, rv store.Revocation, expires, now time.Time) {
+	s.prune(pruneStep) // first: it gives places and the numbers of clients back
 	e := entry{
-		name: s.nameOf(kind, rv.Value), kind: uint8(kind), epoch: rv.Epoch, at: seconds(rv.At.Unix()), expires: never, client: s.clientIndex(rv),
+		name: s.nameOf(kind, rv.Value), kind: uint8(kind), epoch: rv.Epoch, at: seconds(rv.At.Unix()), expires: never, client: s.takeClient(rv.Client),
 	}
 	if rv.Epoch == 0 { // else tokens of a new sign-in at the same moment live
 		e.until = e.at
@@ -148,27 +161,52 @@ func (s *set) add(kind int, rv store.Revocation, expires, now time.Time) {
 	if !expires.IsZero() {
 		e.expires = seconds(int64((s.elapsed()+expires.Sub(now))/time.Second) + 1)
 	}
-	s.prune(pruneStep)
 	s.put(e)
-	for s.size > s.limit && len(s.expires.order) > 0 {
-		s.fold(*s.entryAt(s.popFirst()))
+	for s.size > s.limit && len(s.named.order)+len(s.unnamed.order) > 0 {
+		h := &s.unnamed
+		// Without a remainder a new revocation would fold at once, and tokens issued a moment later be refused.
+		if len(h.order) == 0 || len(s.named.order) > s.limit/remainder {
+			h = &s.named
+		}
+		first := s.popFirst(h)
+		s.fold(first)
+		s.releaseClient(first.client)
 	}
 }
 
 func seconds(n int64) uint32 { return uint32(min(max(0, n), never-1)) }
 
-// clientIndex is 0 for a revocation that does not say whose tokens it concerns.
-func (s *set) clientIndex(rv store.Revocation) uint32 {
-	if rv.Client == "" {
+// takeClient returns the number of a client, for one more entry: 0 for none, and for one that has no place.
+func (s *set) takeClient(id string) uint32 {
+	if id == "" {
 		return 0
 	}
-	n := s.nameOf(ofClient, rv.Client)
+	n := s.nameOf(ofClient, id)
 	i, ok := s.clientOf[n]
-	if !ok && len(s.clients) < maxClients {
-		i = uint32(len(s.clients))
-		s.clients, s.clientOf[n] = append(s.clients, n), i
+	if !ok {
+		switch last := len(s.freeClients) - 1; {
+		case last >= 0:
+			i, s.freeClients = s.freeClients[last], s.freeClients[:last]
+		case len(s.clients) < maxClients:
+			i, s.clients = uint32(len(s.clients)), append(s.clients, client{})
+		default:
+			return 0
+		}
+		s.clients[i], s.clientOf[n] = client{name: n}, i
 	}
+	s.clients[i].entries++
 	return i
+}
+
+// releaseClient is called when an entry is gone; the last one of a client gives its number back.
+func (s *set) releaseClient(i uint32) {
+	if i == 0 {
+		return
+	}
+	if s.clients[i].entries--; s.clients[i].entries == 0 {
+		delete(s.clientOf, s.clients[i].name)
+		s.freeClients = append(s.freeClients, i)
+	}
 }
 
 // put adds an entry, or merges it into that of the same name.
@@ -177,8 +215,10 @@ func (s *set) put(e entry) {
 		old := s.entryAt(i)
 		if old.name != e.name { // no room for both of two names with one hash
 			s.fold(e)
+			s.releaseClient(e.client)
 			return
 		}
+		s.releaseClient(e.client) // the old one has its own
 		old.epoch, old.until, old.at, old.expires = max(old.epoch, e.epoch), max(old.until, e.until), max(old.at, e.at), max(old.expires, e.expires)
 		return
 	}
@@ -195,8 +235,12 @@ func (s *set) put(e entry) {
 	*s.entryAt(i), s.index[e.name[0]] = e, i
 	s.size++
 	s.count[e.kind]++
-	if e.expires != never {
-		heap.Push(&s.expires, i)
+	switch {
+	case e.expires == never:
+	case e.client != 0:
+		heap.Push(&s.named, i)
+	default:
+		heap.Push(&s.unnamed, i)
 	}
 }
 
@@ -209,7 +253,7 @@ func (s *set) fold(e entry) {
 		until, expires = e.until, e.expires
 	}
 	if e.client != 0 {
-		s.put(entry{name: s.clients[e.client], kind: ofClient, at: until, until: until, expires: expires})
+		s.put(entry{name: s.clients[e.client].name, kind: ofClient, at: until, until: until, expires: expires})
 		return
 	}
 	s.everyone, s.everyoneExpires = max(s.everyone, int64(until)), max(s.everyoneExpires, expires)
@@ -218,40 +262,34 @@ func (s *set) fold(e entry) {
 // prune looks at up to most entries whose time seems over. It forgets them, or moves back those that were prolonged.
 func (s *set) prune(most int) {
 	now := uint32(s.elapsed() / time.Second)
-	for ; most > 0 && len(s.expires.order) > 0 && s.entryAt(s.expires.order[0]).sorted <= now; most-- {
-		if e := s.entryAt(s.expires.order[0]); e.expires > e.sorted {
-			e.sorted = e.expires
-			heap.Fix(&s.expires, 0)
-			continue
+	for _, h := range [...]*expiryHeap{&s.named, &s.unnamed} {
+		for ; most > 0 && len(h.order) > 0 && s.entryAt(h.order[0]).sorted <= now; most-- {
+			if !h.resort() {
+				s.releaseClient(s.popFirst(h).client)
+			}
 		}
-		s.popFirst()
 	}
 	if s.everyoneExpires <= now {
 		s.everyone = math.MinInt64
 	}
 	if s.size == 0 && len(s.chunks) > 1 { // give the memory of a surge back
-		clear(s.clientOf)
-		s.index, s.chunks, s.free, s.expires.order, s.clients = make(map[uint64]uint32), nil, nil, nil, s.clients[:1]
+		s.index, s.chunks, s.free, s.named.order, s.unnamed.order = make(map[uint64]uint32), nil, nil, nil, nil
+		s.clients, s.freeClients, s.clientOf = make([]client, 1), nil, make(map[name]uint32)
 	}
 }
 
-// popFirst removes the entry that expires first and returns its place, which is not used again before the next put.
-func (s *set) popFirst() uint32 {
-	for {
-		i := s.expires.order[0]
-		e := s.entryAt(i)
-		if e.expires > e.sorted { // it was prolonged
-			e.sorted = e.expires
-			heap.Fix(&s.expires, 0)
-			continue
-		}
-		heap.Pop(&s.expires)
-		delete(s.index, e.name[0])
-		s.free = append(s.free, i)
-		s.size--
-		s.count[e.kind]--
-		return i
+// popFirst removes the entry that expires first.
+func (s *set) popFirst(h *expiryHeap) entry {
+	for h.resort() {
 	}
+	i := h.order[0]
+	e := *s.entryAt(i)
+	heap.Pop(h)
+	delete(s.index, e.name[0])
+	s.free = append(s.free, i)
+	s.size--
+	s.count[e.kind]--
+	return e
 }
 
 // expiryHeap has the place of the next entry to expire on top. An entry is in it once, however often it is prolonged.
@@ -265,6 +303,16 @@ func (h *expiryHeap) Less(i, j int) bool {
 	return h.set.entryAt(h.order[i]).sorted < h.set.entryAt(h.order[j]).sorted
 }
 func (h *expiryHeap) Swap(i, j int) { h.order[i], h.order[j] = h.order[j], h.order[i] }
+
+// resort moves the first entry back if it was prolonged.
+func (h *expiryHeap) resort() (prolonged bool) {
+	e := h.set.entryAt(h.order[0])
+	if e.expires > e.sorted {
+		e.sorted, prolonged = e.expires, true
+		heap.Fix(h, 0)
+	}
+	return prolonged
+}
 
 // Push implements heap.Interface.
 func (h *expiryHeap) Push(x any) {
