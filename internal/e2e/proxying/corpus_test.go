@@ -57,6 +57,7 @@ var someRequests = map[string]string{
 	"chunks":        "POST / HTTP/1.1\r\nHost: $HOST\r\nTransfer-Encoding: chunked\r\n\r\n2;a=b\r\nhi\r\n0\r\n\r\n",
 	"empty chunks":  "GET / HTTP/1.1\r\nHost: $HOST\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
 	"trailer":       "POST / HTTP/1.1\r\nHost: $HOST\r\nTransfer-Encoding: chunked\r\nTrailer: Sum, Host\r\n\r\n2\r\nhi\r\n0\r\nSum: 7\r\nOther: 1\r\nHost: a\r\n\r\n",
+	"odd name":      "POST / HTTP/1.1\r\nHost: $HOST\r\nTransfer-Encoding: chunked\r\nTrailer: A\r\n\r\n0\r\nA : 1\r\n\r\n",
 	"odd trailer":   "POST / HTTP/1.1\r\nHost: $HOST\r\nTransfer-Encoding: chunked\r\nTrailer: \"\r\n\r\n0\r\n\r\n",
 	"length too":    "POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
 	"with a body":   "DELETE /1 HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 2\r\n\r\nhi",

@@ -120,9 +120,10 @@ func (p *pair) handle(c net.Conn, in *bufio.Reader) {
 	if r.Header.Get("Expect") != "" {
 		_, _ = io.WriteString(c, "HTTP/1.1 100 Continue\r\n\r\n")
 	}
+	announced := maps.Clone(r.Trailer)
 	body, err := io.ReadAll(r.Body)
 	p.mu.Lock()
-	p.sent = append(p.sent, describe(r, body, err))
+	p.sent = append(p.sent, describe(r, body, err)+trailerText(r.Trailer, announced))
 	answer := p.answer
 	p.mu.Unlock()
 	_, _ = io.WriteString(c, answer)
@@ -133,7 +134,7 @@ func describe(r *http.Request, body []byte, err error) string {
 	h := r.Header.Clone()
 	h["Via"] = []string{strings.Join(h["Via"], ", ")}
 	delete(h, "Connection")
-	return fmt.Sprintf("%s %s %s %q %v %d %v %v", r.Method, r.RequestURI, r.Host, body, err, r.ContentLength, r.TransferEncoding, h) + trailerText(r.Trailer, r.Trailer)
+	return fmt.Sprintf("%s %s %s %q %v %d %v %v", r.Method, r.RequestURI, r.Host, body, err, r.ContentLength, r.TransferEncoding, h)
 }
 
 // outcome is what came of a request: what the server was sent, and what the client was answered.

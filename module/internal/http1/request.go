@@ -34,6 +34,8 @@ type Request struct {
 	// StopBody makes a Read of Body that waits for its sender return. It is called when the answer
 	// has ended before the body has.
 	StopBody func()
+
+	announced []string // the names in Trailer that the head has
 }
 
 // isReplayable reports whether the request may be sent again although the server may have seen it
@@ -156,6 +158,7 @@ func (q *Request) writeFraming(w *bufio.Writer) {
 		for name := range q.Trailer {
 			if isTrailer(name) {
 				_ = writeField(w, "Trailer", name)
+				q.announced = append(q.announced, name)
 			}
 		}
 	default:
@@ -230,11 +233,8 @@ func (q *Request) endBody(w *bufio.Writer) error {
 		return nil
 	}
 	w.WriteString("0\r\n")
-	for name, values := range q.Trailer {
-		for _, v := range values {
-			if !isTrailer(name) {
-				continue
-			}
+	for _, name := range q.announced { // others may have come
+		for _, v := range q.Trailer[name] {
 			if err := writeField(w, name, v); err != nil {
 				return &BodyError{err}
 			}
