@@ -178,6 +178,8 @@ func TestPatterns(t *testing.T) {
 		{"/a/*/c/*", "/a/b/c", false, false},
 		{"/文/*", "/文/章", true, true},
 		{"/É", "/é", true, false},
+		{"/i", "/İ", true, false},
+		{"/İ/*", "/ı/x", true, false},
 	} {
 		for exact, want := range map[bool]bool{false: c.scope, true: c.public} {
 			p, err := compilePattern(c.pattern, exact)

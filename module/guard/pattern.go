@@ -16,8 +16,9 @@ import (
 //	/*               everything
 //
 // A scope rule ignores case and a trailing slash: upstreams often do, and a path
-// that only looks different must not slip past it to a later rule. A public rule
-// matches exactly, because the same tolerance would open more than was written.
+// that only looks different must not slip past it to a later rule. The dotted İ and
+// the dotless ı are an i to it, as they are to an upstream that lower-cases or upper-cases.
+// A public rule matches exactly, because the same tolerance would open more than was written.
 type pattern struct {
 	text     string
 	segments []string // "*": any one
@@ -85,7 +86,7 @@ func (p *pattern) match(path string) bool {
 }
 
 func sameSegment(a, b string, exact bool) bool {
-	return a == b || !exact && strings.EqualFold(a, b)
+	return a == b || !exact && sameInAnyCase(a, b)
 }
 
 // covers reports whether p matches everything that q, of a later rule, is written for.

@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // ruleTree finds the first rule that matches a request. It branches by path segment, so that a request costs
@@ -158,32 +156,4 @@ func (t *ruleTree) appendCovering(found []treeEntry, p *pattern, rest []string) 
 		t = t.word(rest[0])
 	}
 	return found
-}
-
-// appendFolded appends a folded text. Two texts have the same folded form if and only if strings.EqualFold reports
-// that they are equal.
-func appendFolded(dst []byte, text string) []byte {
-	for i := range len(text) {
-		c := text[i]
-		if c >= utf8.RuneSelf {
-			for _, r := range text[i:] {
-				dst = utf8.AppendRune(dst, foldRune(r))
-			}
-			return dst
-		}
-		if 'a' <= c && c <= 'z' {
-			c -= 'a' - 'A'
-		}
-		dst = append(dst, c)
-	}
-	return dst
-}
-
-// foldRune returns the smallest of the characters that differ only in case.
-func foldRune(r rune) rune {
-	least := r
-	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
-		least = min(least, other)
-	}
-	return least
 }

@@ -37,7 +37,7 @@ func linearReachable(earlier []rule, r rule) string {
 }
 
 // Segments that are the same in another case, also where one of the letters is not in ASCII.
-var treeSegments = []string{"a", "A", "b", "k", "K", "\u212a", "s", "\u017f", "long-segment", "LONG-segment", "B", "ü", "Ü", "ß", "ẞ", "7"}
+var treeSegments = []string{"a", "A", "b", "k", "K", "\u212a", "s", "\u017f", "long-segment", "LONG-segment", "B", "ü", "Ü", "ß", "ẞ", "7", "i", "I", "İ", "ı"}
 
 func randomPattern(r *rand.Rand) string {
 	path := ""

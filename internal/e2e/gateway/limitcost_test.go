@@ -18,7 +18,7 @@ func TestNoSpellingOfAPathIsCheaper(t *testing.T) {
 	api_errors
 	api_limit {
 		all 1000 1h
-		cost 10 GET /export /
+		cost 10 GET /export / /list
 		limiter costs
 	}
 	reverse_proxy $UPSTREAM
@@ -34,7 +34,7 @@ func TestNoSpellingOfAPathIsCheaper(t *testing.T) {
 		{"GET /export", 10}, {"GET /export?x=1", 10}, {"GET //export", 10}, {"GET /./export", 10}, {"GET /x/../export", 10}, {"GET /%65xport", 10},
 		{"GET /EXPORT", 10}, {"GET /export/.", 10}, {"GET /x/%2e%2e/export", 10}, {"GET /export#x", 1}, // it goes on as /export%23x
 		{"GET http://localhost:" + strconv.Itoa(port), 10}, {"GET http://localhost:" + strconv.Itoa(port) + "/export", 10}, {"GET /", 10}, {"GET /x/..", 10},
-		{"GET /exports", 1}, {"POST /export", 1},
+		{"GET /exports", 1}, {"POST /export", 1}, {"GET /l%C4%B0st", 10}, {"GET /L%c4%b1ST", 10}, {"GET /lst", 1},
 	} {
 		p := harness.Wire(t, bare, c.line)
 		left -= c.cost
