@@ -64,6 +64,7 @@ var someRequests = map[string]string{
 	"own method":    "PURGE /1 HTTP/1.1\r\nHost: $HOST\r\n\r\n",
 	"asterisk":      "OPTIONS * HTTP/1.1\r\nHost: $HOST\r\n\r\n",
 	"absolute form": "GET http://$HOST/a?b HTTP/1.1\r\nHost: $HOST\r\n\r\n",
+	"no path":       "GET a:0 HTTP/1.1\r\nHost: $HOST\r\n\r\n",
 	"odd path":      "GET //a/../b;c=%2f%zz HTTP/1.1\r\nHost: $HOST\r\n\r\n",
 	"escapes":       "GET /%e6%96%87/a%20b%3f/\"<>^`{|}\\ HTTP/1.1\r\nHost: $HOST\r\n\r\n",
 	"odd query":     "GET /?a=%zz&b;c=d+e&&=f?#g HTTP/1.1\r\nHost: $HOST\r\n\r\n",

@@ -106,7 +106,7 @@ func (c *call) serve() error {
 func (c *call) prepare() {
 	r := c.r
 	path := r.URL.EscapedPath()
-	if path == "" {
+	if path == "" && r.URL.Opaque == "" { // a target such as a:b is no path, and is refused
 		path = "/"
 	}
 	if r.Method == http.MethodOptions && r.URL.Path == "*" {

@@ -62,7 +62,7 @@ func (q *Request) check() error {
 	case !isToken(q.Method) || q.Method == http.MethodConnect:
 		return fmt.Errorf("the method %.30q cannot be sent", q.Method)
 	case !isTarget(q.Path) || !isTarget(q.Query) || q.Path == "":
-		return errors.New("the request target has a space or a control character")
+		return errors.New("the request target is not a path, or has a space or a control character")
 	case !isTarget(q.Host):
 		return errors.New("the host has a space or a control character")
 	}
