@@ -42,11 +42,12 @@ func (n *notice) mark() string { return string(store.RevokeClient) + n.Client }
 // model knows what is revoked, and what may have been folded.
 type model struct {
 	*folding
-	notices  []*notice
-	noClient map[string]bool // names of which one notice named no client
-	tokens   []Token
-	epoch    int64
-	everyone time.Time // until when tokens of everyone were issued that may be refused
+	notices      []*notice
+	noClient     map[string]bool   // names of which one notice named no client
+	clientOfName map[string]string // of which one did
+	tokens       []Token
+	epoch        int64
+	everyone     time.Time // until when tokens of everyone were issued that may be refused
 }
 
 const tokenLife = time.Hour
@@ -90,12 +91,16 @@ func (m *model) drawRevocation(t *rapid.T) store.Revocation {
 func (m *model) revoke(rv store.Revocation) {
 	rv.At = m.now
 	n := &notice{Revocation: rv, name: string(rv.Of) + rv.Value}
+	m.noClient[n.name] = m.noClient[n.name] || n.Client == ""
+	if n.Client == "" { // the set keeps what it was told first
+		n.Client = m.clientOfName[n.name]
+	}
+	m.clientOfName[n.name] = n.Client
 	if rv.Of != store.RevokeKey {
 		n.expires = m.now.Add(tokenLife + 2*foldMargin)
 	}
 	m.add(kindOf(rv.Of), rv, n.expires, m.now)
 	m.notices = append(m.notices, n)
-	m.noClient[n.name] = m.noClient[n.name] || n.Client == ""
 	m.noteFolds()
 }
 
@@ -154,7 +159,7 @@ func (m *model) check(t *rapid.T) {
 // nothing is refused by folding but what is of the same client, as long as marks have room.
 func TestTheSetAgreesWithANaiveModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := &model{folding: newFolding(rapid.SampledFrom([]int{24, 60, 150}).Draw(t, "limit")), noClient: make(map[string]bool)}
+		m := &model{folding: newFolding(rapid.SampledFrom([]int{24, 60, 150}).Draw(t, "limit")), noClient: make(map[string]bool), clientOfName: make(map[string]string)}
 		pace := rapid.SampledFrom([]time.Duration{0, time.Second, 20 * time.Second, 3 * time.Minute}).Draw(t, "pace")
 		for range rapid.IntRange(1, 300).Draw(t, "operations") {
 			switch op := rapid.IntRange(0, 99).Draw(t, "operation"); {
