@@ -22,6 +22,9 @@ const (
 	// because a write within the clock tick of a reading leaves the same time and
 	// perhaps the same size. Two seconds is the coarsest clock, that of FAT.
 	settling = 2 * time.Second
+	// rereading is how often a file is read where the system does not say when it was changed:
+	// its modification time is what whoever writes it wants it to be.
+	rereading = 10 * time.Second
 )
 
 type contents struct {
@@ -86,6 +89,7 @@ type current struct {
 
 	info    fs.FileInfo
 	settled bool
+	readAt  time.Time
 	sum     [sha256.Size]byte // of what was read last, good or bad
 	mistake error             // in what was read last
 	fault   string            // why the file could not be read when last looked at
@@ -104,17 +108,18 @@ func loadFile(path string, maxSize int64, log func() *zap.Logger) (*current, err
 // at the last reading.
 func (c *current) readAgain() (changed bool, err error) {
 	info, err := os.Stat(c.path)
-	if err == nil && c.settled && c.isUnchanged(info) {
+	if err == nil && c.settled && c.isUnchanged(info, time.Now()) {
 		return false, c.mistake
 	}
+	begun := time.Now()
 	f, err := readContents(c.path, c.maxSize)
 	if err != nil {
 		c.settled = false // what ends it, such as a change of permissions, need not show in the file's time
 		return false, err
 	}
 	before := c.sum
-	c.info, c.sum = f.info, sha256.Sum256(f.data)
-	c.settled = time.Since(f.info.ModTime()).Abs() > settling
+	c.info, c.sum, c.readAt = f.info, sha256.Sum256(f.data), begun
+	c.settled = isSettled(f.info, begun)
 	if c.sum == before {
 		return false, c.mistake
 	}
@@ -150,8 +155,26 @@ func (c *current) checkFile() {
 	c.fault = ""
 }
 
-func (c *current) isUnchanged(info fs.FileInfo) bool {
-	return os.SameFile(c.info, info) && info.Size() == c.info.Size() && info.ModTime().Equal(c.info.ModTime())
+// isSettled reports whether a later change of what was read at a time leaves another time.
+func isSettled(info fs.FileInfo, readAt time.Time) bool {
+	changed, ok := changeTime(info)
+	return readAt.Sub(info.ModTime()).Abs() > settling && (!ok || readAt.Sub(changed).Abs() > settling)
+}
+
+// isUnchanged reports whether the file is as it was when it was read. Size and modification time can be the same after
+// a write, as `cp -p` shows; the change time of systems that have one is set by nobody.
+func (c *current) isUnchanged(info fs.FileInfo, now time.Time) bool {
+	if !os.SameFile(c.info, info) || info.Size() != c.info.Size() || !info.ModTime().Equal(c.info.ModTime()) {
+		return false
+	}
+	before, known := changeTime(c.info)
+	changed, _ := changeTime(info)
+	return changed.Equal(before) && !isReadingDue(known, c.readAt, now)
+}
+
+// isReadingDue reports whether a file that looks unchanged is read nevertheless. known says that its change time is.
+func isReadingDue(known bool, readAt, now time.Time) bool {
+	return !known && now.Sub(readAt).Abs() >= rereading
 }
 
 // warnOfHashes logs what is wrong with the password hashes of the present users.

@@ -1,7 +1,9 @@
 package file
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -118,22 +120,98 @@ func TestAChangeOfTheSameSizeWithinOneTickOfTheFilesClockIsSeen(t *testing.T) {
 	}
 }
 
+// settle lets the file be as old as one that no write follows within a tick of its clock, and returns what says whether
+// it has been read since.
+func (o *opened) settle() (wasRead func() bool) {
+	o.t.Helper()
+	o.checkFile()
+	o.settled = true
+	o.sum = [sha256.Size]byte{}
+	return func() bool { return o.sum != [sha256.Size]byte{} }
+}
+
 func TestAnOldFileIsNotReadAgainWithoutAChange(t *testing.T) {
+	o := openSeeds(t, seed("1", "ann", "secret 1"))
+	wasRead := o.settle()
+	for range 3 {
+		o.checkFile()
+	}
+	if n := o.logs.Len(); n != 0 || wasRead() {
+		t.Errorf("read again, %d log lines for a file that did not change", n)
+	}
+}
+
+func TestAFileSettlesOnceNoWriteCanLeaveItsTimes(t *testing.T) {
 	o := openSeeds(t, seed("1", "ann", "secret 1"))
 	old := time.Now().Add(-time.Hour)
 	if err := os.Chtimes(o.path, old, old); err != nil {
 		t.Fatal(err)
 	}
-	o.checkFile()
-	if !o.settled {
-		t.Fatal("a file an hour old counts as fresh")
-	}
-	if err := os.Chmod(o.path, 0); err != nil {
+	info, err := os.Stat(o.path)
+	if err != nil {
 		t.Fatal(err)
 	}
+	changed, ok := changeTime(info)
+	if !ok || time.Since(changed).Abs() > time.Minute {
+		t.Fatalf("changed at %v, %t", changed, ok)
+	}
+	for after, want := range map[time.Duration]bool{0: false, settling: false, settling + 1: true, time.Hour: true} {
+		if got := isSettled(info, changed.Add(after)); got != want {
+			t.Errorf("%v after the change: settled %t", after, got)
+		}
+	}
+	if isSettled(info, info.ModTime().Add(settling)) {
+		t.Error("settled right after it was modified")
+	}
+}
+
+// What cp -p does, and tools that give all files one time.
+func TestARewriteThatKeepsSizeAndTimeIsSeen(t *testing.T) {
+	ann := seed("1", "ann", "secret 1")
+	o := openSeeds(t, ann)
+	normal := time.Unix(1_000_000_000, 0)
+	if err := os.Chtimes(o.path, normal, normal); err != nil {
+		t.Fatal(err)
+	}
+	wasRead := o.settle()
+	before := o.info
+	for now := before; ; { // until a tick of the file's clock has passed
+		write(t, o.path, strings.Replace(document(t, ann), `"id": "1"`, `"id": "2"`, 1))
+		if err := os.Chtimes(o.path, normal, normal); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if now, err = os.Stat(o.path); err != nil {
+			t.Fatal(err)
+		}
+		if now.Size() != before.Size() || !now.ModTime().Equal(before.ModTime()) || !os.SameFile(now, before) {
+			t.Fatal("the rewrite shows in the size, the time or the inode")
+		}
+		first, _ := changeTime(before)
+		if changed, _ := changeTime(now); !changed.Equal(first) {
+			break
+		}
+	}
 	o.checkFile()
-	if n := o.logs.Len(); n != 0 {
-		t.Errorf("%d log lines for a file that did not change", n)
+	if !wasRead() || !o.knows("2") || o.knows("1") {
+		t.Error("the change went unseen")
+	}
+}
+
+// noSystem is a file whose system says nothing but what is in fs.FileInfo.
+type noSystem struct{ fs.FileInfo }
+
+func (noSystem) Sys() any { return nil }
+
+func TestWithoutAChangeTimeAFileIsReadFromTimeToTime(t *testing.T) {
+	o := openSeeds(t, seed("1", "ann", "secret 1"))
+	if _, ok := changeTime(noSystem{o.info}); ok {
+		t.Error("there is a change time")
+	}
+	for after, due := range map[time.Duration]bool{0: false, rereading - 1: false, rereading: true, -rereading: true} {
+		if isReadingDue(false, o.readAt, o.readAt.Add(after)) != due || isReadingDue(true, o.readAt, o.readAt.Add(after)) {
+			t.Errorf("%v after it was read: due %t without a change time, false with it", after, due)
+		}
 	}
 }
 

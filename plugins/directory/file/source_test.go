@@ -2,12 +2,12 @@ package file
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -130,35 +130,40 @@ func TestTheCaddyfileTakesOnePathAndNothingElse(t *testing.T) {
 // What Validate has read is opened without reading it again, unless it has changed or was discarded.
 func TestOpeningDoesNotReadAValidatedFileAgain(t *testing.T) {
 	text := document(t, seed("1", "ann", "secret 1"))
+	other := document(t, seed("2", "bob", "secret 2"))
 	path := written(t, text)
-	old := time.Now().Add(-time.Hour)
-	for _, c := range []struct {
-		discard bool
-		wait    time.Duration // that the file is younger
-		knows   string
-	}{{false, 0, "1"}, {true, 0, "2"}, {false, time.Minute, "2"}} {
+	for _, c := range []struct{ discard, change bool }{{false, false}, {true, false}, {false, true}} {
 		write(t, path, text)
-		if err := os.Chtimes(path, old, old); err != nil {
-			t.Fatal(err)
-		}
 		s, err := loaded(t, quoted(t, path))
 		if err != nil {
 			t.Fatal(err)
 		}
-		write(t, path, strings.Replace(text, `"id": "1"`, `"id": "2"`, 1)) // as large
-		if err := os.Chtimes(path, old, old.Add(c.wait)); err != nil {
-			t.Fatal(err)
+		source := s.(*Source)
+		before := source.loaded
+		before.settled, before.sum = true, [sha256.Size]byte{}
+		if c.change {
+			write(t, path+".new", other)
+			if err := os.Rename(path+".new", path); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if c.discard {
-			s.(*Source).Discard()
+			source.Discard()
 		}
 		d, err := s.Open(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, ok, err := d.Lookup(t.Context(), c.knows); !ok || err != nil {
-			t.Errorf("%+v: no such user, %v", c, err)
+		o := d.(*dir)
+		if (o.current == before) == c.discard {
+			t.Errorf("%+v: what was validated is in use: %t", c, !c.discard)
 		}
-		_ = d.(*dir).Close()
+		if !c.change && !c.discard && o.sum != [sha256.Size]byte{} {
+			t.Errorf("%+v: the file was read again", c)
+		}
+		if _, ok, err := d.Lookup(t.Context(), "2"); ok != c.change || err != nil {
+			t.Errorf("%+v: the new user is known: %t, %v", c, ok, err)
+		}
+		_ = o.Close()
 	}
 }
