@@ -171,3 +171,24 @@ func TestWhatIsRememberedOfOriginsIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// A flood of made-up origins takes all turns at the store, and all room for what is remembered.
+func TestAFloodOfOriginsLeavesKnownOnesAllowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := sideBySide(t)
+		keep(t, c, Definition{Client: oauth.Client{ID: "known", Public: true}})
+		if !c.AllowsOrigin("https://known.example") {
+			t.Fatal("a stored client's origin is refused")
+		}
+		for i := range 2 * maxOrigins {
+			c.AllowsOrigin(fmt.Sprintf("https://o%d.example", i))
+		}
+		for range originQuestions {
+			c.originTurns <- struct{}{}
+		}
+		time.Sleep(surveyEvery)
+		if begun := time.Now(); !c.AllowsOrigin("https://known.example") || time.Since(begun) > originWait {
+			t.Errorf("refused, or answered only after %v", time.Since(begun))
+		}
+	})
+}
