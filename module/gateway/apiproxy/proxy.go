@@ -142,13 +142,16 @@ func (p *Proxy) Provision(ctx caddy.Context) error {
 
 // newTransport returns the connections to a server.
 func (p *Proxy) newTransport(a address, config *tls.Config) *http1.Transport {
-	dialer := &net.Dialer{Timeout: time.Duration(cmp.Or(p.DialTimeout, caddy.Duration(3*time.Second)))}
+	timeout := time.Duration(cmp.Or(p.DialTimeout, caddy.Duration(3*time.Second)))
 	return &http1.Transport{
 		Dial: func(ctx context.Context) (net.Conn, error) {
-			if config != nil {
-				return (&tls.Dialer{NetDialer: dialer, Config: config}).DialContext(ctx, a.network, a.dial)
+			ctx, cancel := context.WithTimeout(ctx, timeout)
+			defer cancel()
+			c, err := new(net.Dialer).DialContext(ctx, a.network, a.dial)
+			if err != nil || config == nil {
+				return c, err
 			}
-			return dialer.DialContext(ctx, a.network, a.dial)
+			return http1.Secure(ctx, c, config)
 		},
 		MaxIdle: cmp.Or(p.MaxIdle, 256), IdleTimeout: time.Duration(cmp.Or(p.KeepAlive, caddy.Duration(2*time.Minute))),
 		HeaderTimeout: time.Duration(p.HeaderTimeout), ReadTimeout: time.Duration(p.ReadTimeout), WriteTimeout: time.Duration(p.WriteTimeout),

@@ -58,7 +58,10 @@ const unreadBodyTime = 10 * time.Second
 // LeaveBody bounds how long the body of a refused request may take to arrive. net/http reads it
 // before it responds although nothing uses it, and a client that sends a byte now and then would
 // keep the connection open meanwhile.
-func LeaveBody(w http.ResponseWriter, r *http.Request) { httpx.LeaveBody(w, r, unreadBodyTime) }
+func LeaveBody(w http.ResponseWriter, r *http.Request) {
+	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	httpx.LeaveBody(w, r, unreadBodyTime, ok && server.EnableFullDuplex)
+}
 
 // CloseWhenExiting asks the client to close its connection after this answer if the process is
 // about to end: a request that is sent just when the server closes an idle connection is

@@ -26,7 +26,7 @@ func (p *pool) take() *conn {
 		p.idle[last] = nil
 		p.idle = p.idle[:last]
 		p.mu.Unlock()
-		if c.in.Buffered() == 0 && c.probe() {
+		if c.isQuiet() {
 			c.reused = true
 			return c
 		}

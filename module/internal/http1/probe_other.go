@@ -4,6 +4,6 @@ package http1
 
 import "net"
 
-// prober returns a function that trusts the connection: whether it is open shows when it is used,
-// and a request that can be sent again then is.
-func prober(net.Conn) func() bool { return func() bool { return true } }
+// prober returns a function that trusts no idle connection: here one cannot be looked at without waiting, and what a server
+// has sent that nobody asked for would be taken for the next answer.
+func prober(net.Conn) func() bool { return func() bool { return false } }

@@ -68,8 +68,11 @@ func (t *Transport) RoundTrip(ctx context.Context, q *Request, inform func(statu
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	for {
-		c := t.pool.take()
+	for again := false; ; again = true {
+		var c *conn
+		if !again { // else on a new connection: who loses one request may lose them all
+			c = t.pool.take()
+		}
 		if c == nil {
 			plain, err := t.Dial(ctx)
 			switch {
@@ -274,6 +277,27 @@ func (r *Response) AnnouncedTrailer() string {
 		}
 	}
 	return strings.Join(names, ", ")
+}
+
+// IsEarly reports whether the server answers before the request body has been sent, apart from a moment. The rest of the
+// body is still being read then, until Close.
+func (r *Response) IsEarly() bool {
+	if r.upload == nil {
+		return false
+	}
+	select {
+	case <-r.upload.done:
+		return false
+	default:
+	}
+	timer := time.NewTimer(bodyGrace)
+	defer timer.Stop()
+	select {
+	case <-r.upload.done:
+		return false
+	case <-timer.C:
+		return true
+	}
 }
 
 // Version is the minor version of HTTP/1 that the server speaks.

@@ -15,7 +15,9 @@ import (
 // connection, and the memory behind it, open indefinitely.
 //
 // The read deadline is cleared at the end of the body: it cuts off neither a handler that is still
-// working nor the next request on the connection. An error means that no deadline can be set on the
+// working nor the next request on the connection. Over HTTP/1, a response that comes before the end
+// of the body closes the connection: with full duplex, net/http would take what is unread for the
+// next request once the deadline has passed. An error means that no deadline can be set on the
 // connection, because a handler in front replaced the response writer and hides it.
 func LimitBody(w http.ResponseWriter, r *http.Request, size int64, within time.Duration) (err error) {
 	if r.Body == nil || r.Body == http.NoBody {
@@ -24,7 +26,7 @@ func LimitBody(w http.ResponseWriter, r *http.Request, size int64, within time.D
 	if r.ContentLength != 0 {
 		connection := http.NewResponseController(w)
 		if err = connection.SetReadDeadline(time.Now().Add(within)); err == nil {
-			r.Body = &timedBody{r.Body, connection}
+			r.Body = &timedBody{ReadCloser: r.Body, connection: connection, closing: closeAfter(w, r)}
 		}
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, size)
@@ -34,15 +36,31 @@ func LimitBody(w http.ResponseWriter, r *http.Request, size int64, within time.D
 // LeaveBody prepares a request to be answered without reading its body, by a handler that has not
 // called [LimitBody]. Over HTTP/1, net/http reads up to 256 KiB of the remaining body before it
 // sends the response; the client has the given time to send that. If the time runs out, the
-// response is sent and the connection closed.
-func LeaveBody(w http.ResponseWriter, r *http.Request, within time.Duration) {
+// response is sent and the connection closed. With full duplex, where net/http reads after it
+// has responded, the connection is closed in any case.
+func LeaveBody(w http.ResponseWriter, r *http.Request, within time.Duration, fullDuplex bool) {
 	if r.ProtoMajor != 1 || r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
 		return
 	}
 	connection := http.NewResponseController(w)
 	if connection.SetReadDeadline(time.Now().Add(within)) == nil {
-		r.Body = &timedBody{r.Body, connection} // an error handler may still read it
+		body := &timedBody{ReadCloser: r.Body, connection: connection} // an error handler may still read it
+		if fullDuplex {
+			body.closing = closeAfter(w, r)
+		}
+		r.Body = body
 	}
+}
+
+// closeAfter closes the connection after the response to r. It returns the header that says so, nil if the connection
+// closes anyway or has streams.
+func closeAfter(w http.ResponseWriter, r *http.Request) http.Header {
+	h := w.Header()
+	if r.ProtoMajor != 1 || h.Get("Connection") != "" {
+		return nil
+	}
+	h.Set("Connection", "close")
+	return h
 }
 
 // timedBody clears the read deadline at the end of the body. net/http keeps reading in the
@@ -51,6 +69,7 @@ func LeaveBody(w http.ResponseWriter, r *http.Request, within time.Duration) {
 type timedBody struct {
 	io.ReadCloser
 	connection *http.ResponseController
+	closing    http.Header // has Connection: close until the end of the body
 }
 
 func (b *timedBody) Read(p []byte) (int, error) {
@@ -58,6 +77,9 @@ func (b *timedBody) Read(p []byte) (int, error) {
 	if err == io.EOF && b.connection != nil { //nolint:errorlint // io.Reader returns it as it is
 		_ = b.connection.SetReadDeadline(time.Time{}) // setting one has worked before
 		b.connection = nil
+		if b.closing != nil {
+			b.closing.Del("Connection")
+		}
 	}
 	return n, err
 }
