@@ -168,6 +168,12 @@ func (p *Proxy) loadFallback(ctx caddy.Context) error {
 	var proxy struct {
 		Upstreams []upstream     `json:"upstreams"`
 		Transport map[string]any `json:"transport"`
+		Balancing map[string]any `json:"load_balancing"`
+		Health    map[string]any `json:"health_checks,omitempty"`
+	}
+	proxy.Balancing = map[string]any{"selection_policy": map[string]any{"policy": cmp.Or(p.Policy, "round_robin")}}
+	if len(p.servers) > 1 {
+		proxy.Health = map[string]any{"passive": map[string]any{"fail_duration": p.FailDuration}}
 	}
 	for _, s := range p.servers {
 		proxy.Upstreams = append(proxy.Upstreams, upstream{s.caddyAddress()})
@@ -183,10 +189,12 @@ func (p *Proxy) loadFallback(ctx caddy.Context) error {
 
 // fallbackTransport is the configuration of that reverse_proxy's transport.
 func (p *Proxy) fallbackTransport() map[string]any {
-	t := map[string]any{"protocol": "http", "versions": []string{"1.1"}, "compression": false, "dial_timeout": cmp.Or(p.DialTimeout, caddy.Duration(3*time.Second))}
+	t := map[string]any{
+		"protocol": "http", "versions": []string{"1.1"}, "compression": false, "dial_timeout": cmp.Or(p.DialTimeout, caddy.Duration(3*time.Second)),
+		"response_header_timeout": p.HeaderTimeout, "max_response_header_size": cmp.Or(p.MaxHeader, maxHeader),
+	}
 	if p.forwarded { // else for WebSocket alone, which may be silent for as long as it likes
-		t["response_header_timeout"], t["read_timeout"], t["write_timeout"] = p.HeaderTimeout, p.ReadTimeout, p.WriteTimeout
-		t["max_response_header_size"] = cmp.Or(p.MaxHeader, maxHeader)
+		t["read_timeout"], t["write_timeout"] = p.ReadTimeout, p.WriteTimeout
 	}
 	if !p.servers[0].secure {
 		return t

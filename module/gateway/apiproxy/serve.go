@@ -1,6 +1,7 @@
 package apiproxy
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -37,7 +38,17 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 
 // switchesProtocol reports whether the client asks to speak something else on its connection.
 func switchesProtocol(r *http.Request) bool {
-	return len(r.Header["Upgrade"]) > 0 || r.Method == http.MethodConnect
+	if len(r.Header["Upgrade"]) == 0 {
+		return r.Method == http.MethodConnect
+	}
+	return slices.ContainsFunc(r.Header["Connection"], func(line string) bool {
+		for option := range strings.SplitSeq(line, ",") {
+			if strings.EqualFold(strings.Trim(option, " \t"), "upgrade") {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // withoutOptions returns the request without the fields that its Connection field names, which end
@@ -118,7 +129,10 @@ func (c *call) prepare() {
 	c.request = http1.Request{Method: r.Method, Path: path, Query: r.URL.RawQuery, Host: r.Host, Header: r.Header, Trailer: r.Trailer, Length: r.ContentLength}
 	if r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0 {
 		c.request.Body = r.Body
-		c.request.StopBody = func() { _ = http.NewResponseController(c.w).SetReadDeadline(time.Unix(1, 0)) }
+		c.request.StopBody = c.stopBody
+		if r.ContentLength < 0 && !usuallyHasBody(r.Method) {
+			c.dropEmptyBody()
+		}
 	}
 	set := forwardedFields(r, c.set[:0])
 	prior := ""
@@ -130,6 +144,32 @@ func (c *call) prepare() {
 		set = append(set, http1.Field{Name: "Early-Data", Value: "1"})
 	}
 	c.request.Set = set
+}
+
+// usuallyHasBody reports whether servers expect a body with a method. Those of other requests may not read it.
+func usuallyHasBody(method string) bool {
+	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
+}
+
+// dropEmptyBody looks whether a body of unknown length has anything in it. HTTP/2 and HTTP/3 do not tell before its end, and
+// an empty body in chunks is taken for the next request by a server that does not read it.
+func (c *call) dropEmptyBody() {
+	first := make([]byte, 1)
+	switch _, err := io.ReadFull(c.r.Body, first); {
+	case err == nil:
+		c.request.Body = io.MultiReader(bytes.NewReader(first), c.r.Body)
+	case errors.Is(err, io.EOF) && len(c.r.Trailer) == 0:
+		c.request.Body, c.request.StopBody, c.request.Length = nil, nil, 0
+	} // any other error is met again when the body is sent
+}
+
+// stopBody ends the reading of a body that the server has not waited for. Over HTTP/1, what is unread must not become
+// the next request.
+func (c *call) stopBody() {
+	if c.r.ProtoMajor == 1 {
+		c.w.Header().Set("Connection", "close")
+	}
+	_ = http.NewResponseController(c.w).SetReadDeadline(time.Unix(1, 0))
 }
 
 // versionOf is the version of HTTP that a request came with.
@@ -180,6 +220,9 @@ func (c *call) inform(status int, fields http.Header) {
 // since its status has been sent.
 func (c *call) answer(res *http1.Response) error {
 	defer c.server.active.Add(-1)
+	if c.r.ProtoMajor == 1 && res.IsEarly() {
+		defer c.answerEarly()()
+	}
 	defer res.Close()
 	c.status = res.Status
 	h := c.w.Header()
@@ -225,6 +268,20 @@ func (c *call) flush() error {
 	}
 	return err
 }
+
+// answerEarly is for an answer over HTTP/1 that begins while the client still sends its body. Without full duplex, net/http
+// would discard parts of the body that are meant for the server. What is unread in the end must not become the next
+// request, so the connection is closed. The caller calls end when nothing reads the body any more.
+func (c *call) answerEarly() (end func()) {
+	connection := http.NewResponseController(c.w)
+	_ = connection.EnableFullDuplex() // net/http has it for every HTTP/1 request
+	c.w.Header().Set("Connection", "close")
+	return func() { _ = connection.SetReadDeadline(time.Now().Add(lingering)) }
+}
+
+// lingering is how long a client that was answered early may go on sending before its connection is closed. If it were
+// closed at once, the client might lose the answer.
+const lingering = 2 * time.Second
 
 // streams reports whether parts of the answer are passed on as they come.
 func streams(res *http1.Response) bool {
