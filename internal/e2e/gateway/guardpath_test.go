@@ -83,24 +83,24 @@ func TestNoSpellingOfAPathGetsPastTheGuard(t *testing.T) {
 	})
 }
 
-// TestLettersThatAreAnIInAnotherCaseAreOneForTheGuard is G39. An upstream that lower-cases paths, as Caddy's own matchers
+// TestLettersThatAreAnIInAnotherCaseAreOneForTheGuard is G40. An upstream that lower-cases paths, as Caddy's own matchers
 // do, takes the dotted İ for an i, and one that upper-cases them the dotless ı.
 func TestLettersThatAreAnIInAnotherCaseAreOneForTheGuard(t *testing.T) {
 	g, up := startSite(t, strings.Replace(site, "\t\t$GUARD\n", "\t\tscope read GET /*\n", 1))
 	p := g.Token(t, machine, credentialsForm)
 	read, _ := p.JSON(t)["access_token"].(string)
 	for _, target := range []string{"/admin/users", "/ADMIN/users", "/adm%C4%B0n/users", "/adm%c4%b1n/users", "/ADM%C4%B1N", "/adm%C4%B0n/"} {
-		t.Run("G39 "+target, func(t *testing.T) {
+		t.Run("G40 "+target, func(t *testing.T) {
 			wantChallenge(t, harness.Wire(t, g.API, "GET "+target, "Authorization: Bearer "+read), up, http.StatusForbidden, "insufficient_scope")
 		})
 	}
 	for _, target := range []string{"/publ%C4%B0c/x", "/publ%c4%b1c"} {
-		t.Run("G39 not public: "+target, func(t *testing.T) {
+		t.Run("G40 not public: "+target, func(t *testing.T) {
 			wantChallenge(t, harness.Wire(t, g.API, "GET "+target), up, http.StatusUnauthorized, "")
 		})
 	}
 	if p := harness.Wire(t, g.API, "GET /adm%C3%AFn/users", "Authorization: Bearer "+read); p.Status != http.StatusOK {
-		t.Errorf("G39 another letter: %d %s", p.Status, p.Body)
+		t.Errorf("G40 another letter: %d %s", p.Status, p.Body)
 	}
 	wantHits(t, up, 1)
 }
