@@ -135,23 +135,11 @@ func (a *Authenticator) App(r *http.Request, appid, secret string) (*oauth.Clien
 	return client, nil
 }
 
-const tooMany = "too many failed authentications of this client, try again later"
-
 // authenticate returns the client whose credentials these are, unless too many have failed.
 func (a *Authenticator) authenticate(r *http.Request, sent *credentials) (*oauth.Client, error) {
-	address := httpx.AddressKey(a.ClientIP(r))
-	key := "client:" + sent.pairs[0].id + "|" + address
-	perClient := lockout.Rule{Limit: a.Failures, Window: time.Minute}
-	perAddress := lockout.Rule{Limit: manyClients * a.Failures, Window: time.Minute}
-	if sent.canGuess() {
-		refused, retry := a.Attempts.Refused(key, perClient)
-		if over, _ := a.Attempts.Refused("clients:"+address, perAddress); over && !refused {
-			key = "client:|" + address
-			refused, retry = a.Attempts.Refused(key, perClient)
-		}
-		if refused {
-			return nil, oauth.TooMany(tooMany, retry)
-		}
+	g := a.guessesOf(sent, httpx.AddressKey(a.ClientIP(r)))
+	if err := g.refuse(); err != nil {
+		return nil, err
 	}
 	refusal := error(errRefused)
 	for _, p := range sent.pairs {
@@ -164,14 +152,16 @@ func (a *Authenticator) authenticate(r *http.Request, sent *credentials) (*oauth
 		case err != nil:
 			return nil, oauth.Unavailable(err)
 		case client != nil:
+			// Of guesses that are tried at the same time, those that have failed by now count: otherwise all of
+			// them could be tried however many are permitted.
+			if err := g.refuse(); err != nil {
+				return nil, err
+			}
 			return client, nil
 		}
 	}
-	if sent.canGuess() {
-		a.Attempts.Take("clients:"+address, perAddress)
-		if ok, retry := a.Attempts.Take(key, perClient); !ok {
-			return nil, oauth.TooMany(tooMany, retry)
-		}
+	if err := g.count(); err != nil {
+		return nil, err
 	}
 	return nil, refusal
 }
