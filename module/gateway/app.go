@@ -283,7 +283,7 @@ func (a *App) buildServer(users directory.Directory, repl *caddy.Replacer) error
 			LoginFailures: a.Protect.LoginFailures, Lockout: time.Duration(a.Protect.Lockout),
 			PerAddress: a.Protect.PerAddress, CodesPerUser: a.Protect.CodesPerUser, HashConcurrency: a.Protect.HashConcurrency,
 		},
-		ClientIP: handler.ClientIP, RequestID: handler.RequestID,
+		ClientIP: handler.ClientIP, RequestID: handler.RequestID, FullDuplex: handler.IsFullDuplex,
 	})
 	return err
 }

@@ -12,11 +12,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/http1"
 	"github.com/gatehouse/gatehouse/module/internal/rest/conceal"
 )
@@ -77,6 +79,7 @@ type call struct {
 	r       *http.Request
 	request http1.Request
 	set     [5]http1.Field
+	body    *endNoting // with full duplex; else nil
 
 	server         *server
 	begun          time.Time
@@ -129,6 +132,10 @@ func (c *call) prepare() {
 	c.request = http1.Request{Method: r.Method, Path: path, Query: r.URL.RawQuery, Host: r.Host, Header: r.Header, Trailer: r.Trailer, Length: r.ContentLength}
 	if r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0 {
 		c.request.Body = r.Body
+		if r.ProtoMajor == 1 && handler.IsFullDuplex(r) {
+			c.body = &endNoting{Reader: r.Body}
+			c.request.Body = c.body
+		}
 		c.request.StopBody = c.stopBody
 		if r.ContentLength < 0 && !usuallyHasBody(r.Method) {
 			c.dropEmptyBody()
@@ -155,12 +162,34 @@ func usuallyHasBody(method string) bool {
 // an empty body in chunks is taken for the next request by a server that does not read it.
 func (c *call) dropEmptyBody() {
 	first := make([]byte, 1)
-	switch _, err := io.ReadFull(c.r.Body, first); {
+	switch _, err := io.ReadFull(c.request.Body, first); {
 	case err == nil:
-		c.request.Body = io.MultiReader(bytes.NewReader(first), c.r.Body)
+		c.request.Body = io.MultiReader(bytes.NewReader(first), c.request.Body)
 	case errors.Is(err, io.EOF) && len(c.r.Trailer) == 0:
 		c.request.Body, c.request.StopBody, c.request.Length = nil, nil, 0
 	} // any other error is met again when the body is sent
+}
+
+// endNoting notes the end of a body.
+type endNoting struct {
+	io.Reader
+	ended atomic.Bool
+}
+
+func (b *endNoting) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if errors.Is(err, io.EOF) {
+		b.ended.Store(true)
+	}
+	return n, err
+}
+
+// closeUnread closes the connection after the answer if the body has not been read to its end: with full duplex net/http may
+// take what is left for the next request.
+func (c *call) closeUnread() {
+	if c.body != nil && !c.body.ended.Load() {
+		c.w.Header().Set("Connection", "close")
+	}
 }
 
 // stopBody ends the reading of a body that the server has not waited for. Over HTTP/1, what is unread must not become
@@ -223,6 +252,7 @@ func (c *call) answer(res *http1.Response) error {
 	if c.r.ProtoMajor == 1 && res.IsEarly() {
 		defer c.answerEarly()()
 	}
+	c.closeUnread()
 	defer res.Close()
 	c.status = res.Status
 	h := c.w.Header()
@@ -299,6 +329,7 @@ func streams(res *http1.Response) bool {
 // fail returns an error with the status that the client is answered. A client that has gone is not
 // answered: the status is for the access log.
 func (c *call) fail(err error) error {
+	c.closeUnread()
 	var timeout net.Error
 	var body *http1.BodyError
 	switch {

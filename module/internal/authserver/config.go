@@ -85,6 +85,8 @@ type Config struct {
 	ClientIP func(*http.Request) string
 	// RequestID gives what the logs call a request, for error pages to show. Default: pages show none.
 	RequestID func(*http.Request) string
+	// FullDuplex reports whether the server reads bodies on after it has responded. Default: it does not.
+	FullDuplex func(*http.Request) bool
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -196,6 +198,9 @@ func (c *Config) fill() error {
 	}
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.FullDuplex == nil {
+		c.FullDuplex = func(*http.Request) bool { return false }
 	}
 	if c.RequestID == nil {
 		c.RequestID = func(*http.Request) string { return "" }

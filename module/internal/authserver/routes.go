@@ -197,7 +197,7 @@ func (s *Server) serveClient(w http.ResponseWriter, r *http.Request, rt route) {
 
 // limitBody limits a request's body, even if the request is refused without reading it.
 func (s *Server) limitBody(w http.ResponseWriter, r *http.Request) {
-	if err := httpx.LimitBody(w, r, maxBody, bodyTime); err != nil {
+	if err := httpx.LimitBody(w, r, maxBody, bodyTime, s.FullDuplex(r)); err != nil {
 		s.noDeadline.Do(func() {
 			s.Log.Warn("request bodies have no time limit: a handler in front hides the connection", slog.Any("cause", err))
 		})

@@ -59,8 +59,14 @@ const unreadBodyTime = 10 * time.Second
 // before it responds although nothing uses it, and a client that sends a byte now and then would
 // keep the connection open meanwhile.
 func LeaveBody(w http.ResponseWriter, r *http.Request) {
+	httpx.LeaveBody(w, r, unreadBodyTime, IsFullDuplex(r))
+}
+
+// IsFullDuplex reports whether the server of a request has `enable_full_duplex`: over HTTP/1 it then reads what is left
+// of the body after it has responded, not before.
+func IsFullDuplex(r *http.Request) bool {
 	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	httpx.LeaveBody(w, r, unreadBodyTime, ok && server.EnableFullDuplex)
+	return ok && server.EnableFullDuplex
 }
 
 // CloseWhenExiting asks the client to close its connection after this answer if the process is

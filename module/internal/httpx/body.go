@@ -15,18 +15,18 @@ import (
 // connection, and the memory behind it, open indefinitely.
 //
 // The read deadline is cleared at the end of the body: it cuts off neither a handler that is still
-// working nor the next request on the connection. Over HTTP/1, a response that comes before the end
-// of the body closes the connection: with full duplex, net/http would take what is unread for the
-// next request once the deadline has passed. An error means that no deadline can be set on the
-// connection, because a handler in front replaced the response writer and hides it.
-func LimitBody(w http.ResponseWriter, r *http.Request, size int64, within time.Duration) (err error) {
+// working nor the next request on the connection. With full duplex over HTTP/1, a response that comes
+// before the end of the body closes the connection: net/http would take what is unread for the next
+// request once the deadline has passed. An error means that no deadline can be set on the connection,
+// because a handler in front replaced the response writer and hides it.
+func LimitBody(w http.ResponseWriter, r *http.Request, size int64, within time.Duration, fullDuplex bool) (err error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil
 	}
 	if r.ContentLength != 0 {
 		connection := http.NewResponseController(w)
 		if err = connection.SetReadDeadline(time.Now().Add(within)); err == nil {
-			r.Body = &timedBody{ReadCloser: r.Body, connection: connection, closing: closeAfter(w, r)}
+			r.Body = newTimedBody(w, r, connection, fullDuplex)
 		}
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, size)
@@ -44,23 +44,8 @@ func LeaveBody(w http.ResponseWriter, r *http.Request, within time.Duration, ful
 	}
 	connection := http.NewResponseController(w)
 	if connection.SetReadDeadline(time.Now().Add(within)) == nil {
-		body := &timedBody{ReadCloser: r.Body, connection: connection} // an error handler may still read it
-		if fullDuplex {
-			body.closing = closeAfter(w, r)
-		}
-		r.Body = body
+		r.Body = newTimedBody(w, r, connection, fullDuplex) // an error handler may still read it
 	}
-}
-
-// closeAfter closes the connection after the response to r. It returns the header that says so, nil if the connection
-// closes anyway or has streams.
-func closeAfter(w http.ResponseWriter, r *http.Request) http.Header {
-	h := w.Header()
-	if r.ProtoMajor != 1 || h.Get("Connection") != "" {
-		return nil
-	}
-	h.Set("Connection", "close")
-	return h
 }
 
 // timedBody clears the read deadline at the end of the body. net/http keeps reading in the
@@ -70,6 +55,15 @@ type timedBody struct {
 	io.ReadCloser
 	connection *http.ResponseController
 	closing    http.Header // has Connection: close until the end of the body
+}
+
+func newTimedBody(w http.ResponseWriter, r *http.Request, connection *http.ResponseController, fullDuplex bool) *timedBody {
+	b := &timedBody{ReadCloser: r.Body, connection: connection}
+	if h := w.Header(); fullDuplex && r.ProtoMajor == 1 && h.Get("Connection") == "" {
+		h.Set("Connection", "close")
+		b.closing = h
+	}
+	return b
 }
 
 func (b *timedBody) Read(p []byte) (int, error) {

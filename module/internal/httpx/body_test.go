@@ -28,7 +28,7 @@ func TestABodyMustArriveInTime(t *testing.T) { // N04
 		t.Run(protocol, func(t *testing.T) {
 			var seen []error // of the handler's reads and of its context
 			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if err := LimitBody(w, r, 100, within); err != nil || r.Proto != protocol {
+				if err := LimitBody(w, r, 100, within, false); err != nil || r.Proto != protocol {
 					t.Errorf("%s: %v", r.Proto, err)
 				}
 				body, err := ReadBody(r)
@@ -75,14 +75,14 @@ func TestABodyMustArriveInTime(t *testing.T) { // N04
 
 func TestABodyIsLimitedWhereTheConnectionIsHidden(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("too much"))
-	if err := LimitBody(struct{ http.ResponseWriter }{}, r, 3, time.Minute); !errors.Is(err, http.ErrNotSupported) {
+	if err := LimitBody(struct{ http.ResponseWriter }{}, r, 3, time.Minute, false); !errors.Is(err, http.ErrNotSupported) {
 		t.Errorf("%v", err)
 	}
 	if _, err := ReadBody(r); err == nil {
 		t.Error("its size is not limited")
 	}
 	r = httptest.NewRequest(http.MethodGet, "/", nil)
-	if err := LimitBody(struct{ http.ResponseWriter }{}, r, 3, time.Minute); err != nil {
+	if err := LimitBody(struct{ http.ResponseWriter }{}, r, 3, time.Minute, false); err != nil {
 		t.Errorf("a request without a body: %v", err)
 	}
 }

@@ -17,9 +17,11 @@ func TestTheRestOfABodyIsNoRequest(t *testing.T) { // N18
 	const within = 100 * time.Millisecond
 	for name, leave := range map[string]func(w http.ResponseWriter, r *http.Request, fullDuplex bool){
 		"refused": func(w http.ResponseWriter, r *http.Request, fullDuplex bool) { LeaveBody(w, r, within, fullDuplex) },
-		"limited": func(w http.ResponseWriter, r *http.Request, _ bool) { _ = LimitBody(w, r, 100, within) },
-		"read in part": func(w http.ResponseWriter, r *http.Request, _ bool) {
-			_ = LimitBody(w, r, 100, within)
+		"limited": func(w http.ResponseWriter, r *http.Request, fullDuplex bool) {
+			_ = LimitBody(w, r, 100, within, fullDuplex)
+		},
+		"read in part": func(w http.ResponseWriter, r *http.Request, fullDuplex bool) {
+			_ = LimitBody(w, r, 100, within, fullDuplex)
 			_, _ = io.ReadFull(r.Body, make([]byte, 10)) // in vain
 		},
 	} {
@@ -64,7 +66,7 @@ func TestAConnectionOutlivesABodyThatWasRead(t *testing.T) {
 	connections := make(map[string]bool)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		connections[r.RemoteAddr] = true
-		_ = LimitBody(w, r, 100, time.Minute)
+		_ = LimitBody(w, r, 100, time.Minute, true)
 		if _, err := ReadBody(r); err != nil {
 			t.Error(err)
 		}
