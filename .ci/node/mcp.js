@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import http from 'node:http'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
@@ -77,20 +78,21 @@ const remote = spawn(process.execPath, [fileURLToPath(import.meta.resolve('mcp-r
   { env: { ...process.env, MCP_REMOTE_CONFIG_DIR: CONFIG, BROWSER: 'true' }, stdio: ['pipe', 'pipe', 'pipe'] })
 let [output, opened] = ['', false]
 const listed = new Promise((resolve, reject) => {
-  const read = async (part) => {
-    output += part
-    const address = /^(http\S+\/authorize\?\S+)$/m.exec(output)
+  const read = async (line) => {
+    output += `${line}\n`
+    const address = /^http\S+\/authorize\?\S+$/.exec(line)
     if (address && !opened) {
       opened = true
-      const back = await open(new URL(address[1]))
+      const back = await open(new URL(address[0]))
       assert.equal(back.pathname, '/oauth/callback')
       await fetch(back)
     }
-    if (output.includes('"name": "whoami"')) resolve()
+    if (line.includes('"name": "whoami"')) resolve()
   }
-  remote.stdout.on('data', (part) => read(part).catch(reject))
-  remote.stderr.on('data', (part) => read(part).catch(reject))
-  remote.on('exit', (code) => reject(new Error(`mcp-remote ended with ${code}:\n${output}`)))
+  for (const input of [remote.stdout, remote.stderr]) {
+    createInterface({ input }).on('line', (line) => read(line).catch(reject)) // a chunk may end in the middle of an address
+  }
+  remote.on('close', (code) => reject(new Error(`mcp-remote ended with ${code}:\n${output}`)))
 })
 await listed
 remote.kill()
