@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// The packed forms of the records of which a site has millions. A release that adds a field appends it, and reads zero
-// where there is none: an unpacker at the end of a record that is not damaged must not fail for it.
+// The packed forms of the records of which a site has millions. A release that adds a field appends it, and reads it only
+// if there are bytes left: the records of earlier releases end before it.
 
 // beginning is the time from which the first time of a record is counted.
 var beginning = time.Unix(0, 0)

@@ -95,6 +95,7 @@ func (c *call) serve() error {
 	for tried := uint64(0); ; c.retries++ {
 		s, n := c.proxy.choose(tried, c.begun)
 		if s == nil {
+			c.closeUnread()
 			return caddyhttp.Error(http.StatusBadGateway, failed)
 		}
 		tried |= 1 << n
@@ -188,15 +189,18 @@ func (b *endNoting) Read(p []byte) (int, error) {
 // take what is left for the next request.
 func (c *call) closeUnread() {
 	if c.body != nil && !c.body.ended.Load() {
-		c.w.Header().Set("Connection", "close")
+		c.closeConnection()
 	}
 }
+
+// closeConnection closes the client's connection after the answer.
+func (c *call) closeConnection() { c.w.Header().Set("Connection", "close") }
 
 // stopBody ends the reading of a body that the server has not waited for. Over HTTP/1, what is unread must not become
 // the next request.
 func (c *call) stopBody() {
 	if c.r.ProtoMajor == 1 {
-		c.w.Header().Set("Connection", "close")
+		c.closeConnection()
 	}
 	_ = http.NewResponseController(c.w).SetReadDeadline(time.Unix(1, 0))
 }
@@ -305,7 +309,7 @@ func (c *call) flush() error {
 func (c *call) answerEarly() (end func()) {
 	connection := http.NewResponseController(c.w)
 	_ = connection.EnableFullDuplex() // net/http has it for every HTTP/1 request
-	c.w.Header().Set("Connection", "close")
+	c.closeConnection()
 	return func() { _ = connection.SetReadDeadline(time.Now().Add(lingering)) }
 }
 
