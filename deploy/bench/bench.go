@@ -58,24 +58,8 @@ func newBench(o options) (_ *bench, err error) {
 	if err := b.startRedis(); err != nil {
 		return nil, err
 	}
-	b.issuer = b.newCaddyIssuer()
+	b.issuer = b.newGatehouse("issuer", gatehouse{site: "oauth_server\n"}) // issues all tokens
 	return b, nil
-}
-
-// newCaddyIssuer is the gateway that issues all tokens.
-func (b *bench) newCaddyIssuer() *gateway {
-	issuer := &gateway{name: "issuer"}
-	issuer.start = func(g *gateway) error {
-		if g.http == "" {
-			address, err := b.ports.claim()
-			if err != nil {
-				return err
-			}
-			g.http = address
-		}
-		return b.newGatehouse("issuer", gatehouse{site: "oauth_server\n"}).start(g)
-	}
-	return issuer
 }
 
 // prepare issues the tokens, starts the gateways of the rows that are measured, and sends

@@ -23,7 +23,7 @@ type address struct {
 
 // parseAddress reads `host`, `host:port`, `http://host`, `https://host:port` or `unix//path`.
 func parseAddress(text string) (address, error) {
-	const expected = "expected an address such as 10.0.1.20:8080, https://api.internal or unix//run/api.sock; everything else is said with reverse_proxy"
+	const expected = "expected an address such as 10.0.1.20:8080, https://api.internal or unix//run/api.sock; use reverse_proxy for anything else"
 	if strings.Contains(text, "{") {
 		return address{}, fmt.Errorf("a placeholder in '%s', %s", text, expected)
 	}

@@ -22,15 +22,13 @@ import (
 
 func init() { caddy.RegisterModule(new(Proxy)) }
 
-// maxHeader is the default for the size of an answer's header.
-const maxHeader = 256 << 10
-
 // Proxy is the handler `api_proxy`: it sends requests to servers that speak HTTP/1.1, over TCP, TLS
 // or unix sockets. What it sends and answers is what `reverse_proxy` sends and answers without
-// further settings. Requests to switch protocols, such as those of WebSocket, it hands to a
-// `reverse_proxy` of the same servers, and all requests where the environment variables HTTP_PROXY,
-// HTTPS_PROXY and NO_PROXY name a proxy on the way to a server. HTTP/2 and HTTP/3, active health checks and everything else
-// that is not here is said with `reverse_proxy` itself.
+// further settings. Requests that switch protocols, such as those of WebSocket, are handed to an internal
+// `reverse_proxy` with the same servers. So are all requests if the environment variables HTTP_PROXY,
+// HTTPS_PROXY and NO_PROXY configure a forward proxy for one of the servers; an unreachable server is
+// 502 there. For HTTP/2 or HTTP/3 to the servers, active health checks and everything else without an
+// option here, use `reverse_proxy` itself.
 //
 // It sets these placeholders.
 //
@@ -50,7 +48,7 @@ type Proxy struct {
 	Policy string `json:"lb_policy,omitempty"`
 	// How long a server that could not be reached is left out while there are others. Default: 10s.
 	FailDuration caddy.Duration `json:"fail_duration,omitempty"`
-	// How long connecting may take, with TLS. Default: 3s.
+	// How long connecting may take, including the TLS handshake. Default: 3s.
 	DialTimeout caddy.Duration `json:"dial_timeout,omitempty"`
 	// How long a server may take until the header fields of its answer. Default: no limit.
 	HeaderTimeout caddy.Duration `json:"response_header_timeout,omitempty"`
@@ -66,8 +64,8 @@ type Proxy struct {
 	MaxHeader int `json:"max_header,omitempty"`
 	// The name that certificates of servers must have. Default: the host of the server.
 	ServerName string `json:"tls_server_name,omitempty"`
-	// Files with the certificates of the authorities that servers' certificates are trusted of,
-	// in PEM form. Default: those of the system.
+	// Files with the CA certificates, in PEM form, that servers' certificates are verified against.
+	// Default: the system's.
 	TrustFiles []string `json:"tls_trust,omitempty"`
 
 	servers   []*server
@@ -101,7 +99,7 @@ func (p *Proxy) addresses() ([]address, error) {
 			return nil, fmt.Errorf("api_proxy: %w", err)
 		}
 		if len(all) > 0 && all[0].secure != a.secure {
-			return nil, errors.New("api_proxy: upstreams must have https:// all or none; write an api_proxy for each kind")
+			return nil, errors.New("api_proxy: either all upstreams or none must have https://; write one api_proxy for each kind")
 		}
 		all = append(all, a)
 	}
@@ -128,6 +126,9 @@ func (p *Proxy) Provision(ctx caddy.Context) error {
 		return fmt.Errorf("api_proxy: %w", err)
 	}
 	p.FailDuration = cmp.Or(p.FailDuration, caddy.Duration(10*time.Second))
+	p.DialTimeout = cmp.Or(p.DialTimeout, caddy.Duration(3*time.Second))
+	p.KeepAlive = cmp.Or(p.KeepAlive, caddy.Duration(2*time.Minute))
+	p.MaxIdle, p.MaxHeader = cmp.Or(p.MaxIdle, 256), cmp.Or(p.MaxHeader, 256<<10)
 	for i, a := range addresses {
 		var config *tls.Config
 		if a.secure {
@@ -142,10 +143,9 @@ func (p *Proxy) Provision(ctx caddy.Context) error {
 
 // newTransport returns the connections to a server.
 func (p *Proxy) newTransport(a address, config *tls.Config) *http1.Transport {
-	timeout := time.Duration(cmp.Or(p.DialTimeout, caddy.Duration(3*time.Second)))
 	return &http1.Transport{
 		Dial: func(ctx context.Context) (net.Conn, error) {
-			ctx, cancel := context.WithTimeout(ctx, timeout)
+			ctx, cancel := context.WithTimeout(ctx, time.Duration(p.DialTimeout))
 			defer cancel()
 			c, err := new(net.Dialer).DialContext(ctx, a.network, a.dial)
 			if err != nil || config == nil {
@@ -153,9 +153,9 @@ func (p *Proxy) newTransport(a address, config *tls.Config) *http1.Transport {
 			}
 			return http1.Secure(ctx, c, config)
 		},
-		MaxIdle: cmp.Or(p.MaxIdle, 256), IdleTimeout: time.Duration(cmp.Or(p.KeepAlive, caddy.Duration(2*time.Minute))),
+		MaxIdle: p.MaxIdle, IdleTimeout: time.Duration(p.KeepAlive),
 		HeaderTimeout: time.Duration(p.HeaderTimeout), ReadTimeout: time.Duration(p.ReadTimeout), WriteTimeout: time.Duration(p.WriteTimeout),
-		MaxHeaderBytes: cmp.Or(p.MaxHeader, maxHeader),
+		MaxHeaderBytes: p.MaxHeader,
 	}
 }
 
@@ -190,11 +190,12 @@ func (p *Proxy) loadFallback(ctx caddy.Context) error {
 // fallbackTransport is the configuration of that reverse_proxy's transport.
 func (p *Proxy) fallbackTransport() map[string]any {
 	t := map[string]any{
-		"protocol": "http", "versions": []string{"1.1"}, "compression": false, "dial_timeout": cmp.Or(p.DialTimeout, caddy.Duration(3*time.Second)),
-		"response_header_timeout": p.HeaderTimeout, "max_response_header_size": cmp.Or(p.MaxHeader, maxHeader),
+		"protocol": "http", "versions": []string{"1.1"}, "compression": false, "dial_timeout": p.DialTimeout,
+		"response_header_timeout": p.HeaderTimeout, "max_response_header_size": p.MaxHeader,
 	}
 	if p.forwarded { // else for WebSocket alone, which may be silent for as long as it likes
 		t["read_timeout"], t["write_timeout"] = p.ReadTimeout, p.WriteTimeout
+		t["keep_alive"] = map[string]any{"idle_timeout": p.KeepAlive, "max_idle_conns_per_host": p.MaxIdle}
 	}
 	if !p.servers[0].secure {
 		return t

@@ -17,6 +17,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"golang.org/x/net/http/httpguts"
 
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/http1"
@@ -31,7 +32,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	if p.forwarded || switchesProtocol(r) {
 		return p.fallback.ServeHTTP(w, r, next)
 	}
-	c := &call{proxy: p, w: w, r: withoutOptions(conceal.Reveal(r)), begun: time.Now()}
+	c := &call{proxy: p, w: w, r: conceal.Reveal(withoutOptions(r)), begun: time.Now()}
 	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		repl.Map(c.placeholder)
 	}
@@ -43,14 +44,7 @@ func switchesProtocol(r *http.Request) bool {
 	if len(r.Header["Upgrade"]) == 0 {
 		return r.Method == http.MethodConnect
 	}
-	return slices.ContainsFunc(r.Header["Connection"], func(line string) bool {
-		for option := range strings.SplitSeq(line, ",") {
-			if strings.EqualFold(strings.Trim(option, " \t"), "upgrade") {
-				return true
-			}
-		}
-		return false
-	})
+	return httpguts.HeaderValuesContainsToken(r.Header["Connection"], "upgrade")
 }
 
 // withoutOptions returns the request without the fields that its Connection field names, which end
@@ -111,7 +105,7 @@ func (c *call) serve() error {
 		s.failures.Inc()
 		if len(c.proxy.servers) > 1 {
 			s.leaveOut(time.Now().Add(time.Duration(c.proxy.FailDuration)))
-			c.proxy.log.Warn("server cannot be reached and is left out for a while", "upstream", s.text, "error", err)
+			c.proxy.log.Warn("server cannot be reached and is skipped for fail_duration", "upstream", s.text, "error", err)
 		}
 		failed = err
 	}

@@ -31,11 +31,11 @@ type Config struct {
 	Revocations *revocationlist.List
 	Verify      func(ctx context.Context, raw string) (*token.Access, error) // as guards do
 
-	TokenCache func() token.CacheStats // of Verify
+	TokenCache func() token.CacheStats // of the tokens that Verify remembers
 
 	Configured    map[string]*oauth.Client // the clients of the configuration, by id
 	Stored        *clientstore.Clients
-	Registrations int // how many clients may register themselves
+	Registrations int // the maximum number of clients that register themselves, 0 if none can
 
 	Users   directory.Directory
 	UsersIn string // the name of their directory, "" for the store

@@ -34,19 +34,19 @@ func (g *Config) checkCapacity(ctx context.Context, out *adminapi.Findings) {
 
 // checkClientCapacity counts the clients in the store.
 func (g *Config) checkClientCapacity(ctx context.Context, out *adminapi.Findings) {
+	if g.Registrations > 0 {
+		if n, err := g.Stored.Places(ctx); err == nil { // else checkClients reports it
+			addCapacity(out, "clients that registered themselves", int64(n), int64(g.Registrations),
+				"delete unused ones, or raise `max` of `registration`: above it nobody can register")
+		}
+	}
 	n, err := g.Stored.Count(ctx, clientstore.MaxSeen)
 	if err != nil {
-		return // checkClients reports it
-	}
-	addCapacity(out, "clients in the store", int64(n), clientstore.MaxSeen,
-		"delete those that nobody uses: a guard remembers so many, and while the store is out of reach it answers 503 to the others")
-	if g.Registrations == 0 {
+		out.Warn(capacity, "look at the store", "the clients in the store cannot be counted: %v", err)
 		return
 	}
-	if n, err = g.Stored.Places(ctx); err == nil {
-		addCapacity(out, "clients that registered themselves", int64(n), int64(g.Registrations),
-			"delete those that nobody uses, or raise `max` of `registration`: above it nobody can register")
-	}
+	addCapacity(out, "clients in the store", int64(n), clientstore.MaxSeen,
+		"delete unused clients: guards remember at most this many, and while the store is unreachable they answer 503 for the others")
 }
 
 // addTokenCache adds a finding about the verified tokens. A full cache is as it should be, unless many of the tokens

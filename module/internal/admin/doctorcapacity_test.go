@@ -78,7 +78,7 @@ func TestCapacityOfANode(t *testing.T) {
 			}
 		}
 	}
-	want("ok 0 revocations", "ok ", "ok 10 bytes of memory for 0 verified tokens", "ok 0 clients in the store", "ok 0 clients that registered")
+	want("ok 0 revocations", "ok ", "ok 10 bytes of memory for 0 verified tokens", "ok 0 clients that registered", "ok 0 clients in the store")
 	for i := range 8 {
 		if err := revoked.Revoke(t.Context(), store.Revocation{Of: store.RevokeSubject, Value: fmt.Sprint("u-", i), At: time.Now()}); err != nil {
 			t.Fatal(err)
@@ -91,7 +91,7 @@ func TestCapacityOfANode(t *testing.T) {
 		}
 	}
 	cache, users.used, g.LimiterMemory = token.CacheStats{Bytes: 80, Size: 100, Hits: 70, Misses: 30}, 80, func() (ratelimit.Stats, bool) { return ratelimit.Stats{}, false }
-	want("warn 8 revocations", "warn 80 bytes of memory", "ok 4 clients in the store", "warn 4 clients that registered", "warn 80 bytes in the file")
+	want("warn 8 revocations", "warn 80 bytes of memory", "warn 4 clients that registered", "ok 4 clients in the store", "warn 80 bytes in the file")
 	cache, users.used, g.Registrations = token.CacheStats{Bytes: 100, Size: 100, Hits: 90, Misses: 10}, 79, 0
 	want("warn 8 revocations", "ok 100 bytes of memory", "ok 4 clients in the store", "ok 79 bytes in the file")
 }

@@ -251,8 +251,8 @@ func (r *Registry) lookUp(id string) (bool, error) {
 	return there, nil
 }
 
-// remember puts v into a map of limited size. At the limit it takes the place of one that was not there, else, if
-// it is there itself, of an old one: whoever asks for what does not exist makes us forget nothing that does.
+// remember puts v into a map of limited size. At the limit it replaces an entry for something that does not exist, or
+// else, if v exists, an old entry: requests for made-up names never evict real ones.
 func remember(seen map[string]sighting, id string, v sighting, limit int) {
 	if _, known := seen[id]; !known && len(seen) >= limit {
 		leastUseful, ok := chooseForgotten(seen)

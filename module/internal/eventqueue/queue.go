@@ -16,8 +16,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
 )
 
-// Size bounds the events that wait for their handlers, about 1 KiB each.
-const Size = 1024
+// maxWaiting bounds the events that wait for their handlers, about 1 KiB each.
+const maxWaiting = 1024
 
 // Queue hands events to Caddy's events app one after the other. Handlers run
 // synchronously and may take as long as they like, so no request waits for them: events
@@ -68,7 +68,7 @@ func New(ctx caddy.Context, active func() bool, dropped metrics.Counter, names .
 }
 
 func newQueue(active func() bool, dropped metrics.Counter, log *zap.Logger) *Queue {
-	return &Queue{active: active, log: log, waiting: make(chan event, Size), dropped: dropped}
+	return &Queue{active: active, log: log, waiting: make(chan event, maxWaiting), dropped: dropped}
 }
 
 // Wanted reports whether an event may find a subscriber. Whoever makes events SHOULD ask before

@@ -41,17 +41,17 @@ func TestARequestDoesNotWaitForAHandlerAndTheQueueHasACap(t *testing.T) {
 		q, dropped := newTestQueue(func(caddy.Context, string, map[string]any) { <-release; handled++ })
 		ctx, cancel := context.WithCancel(t.Context())
 		go q.run(ctx)
-		const sent = 3 * Size
+		const sent = 3 * maxWaiting
 		for range sent {
 			q.Put(caddy.Context{}, "a", nil)
 			synctest.Wait()
 		}
-		if n := dropped.count(); n != sent-Size-1 { // one is with the handler
+		if n := dropped.count(); n != sent-maxWaiting-1 { // one is with the handler
 			t.Errorf("%d counted as dropped", n)
 		}
 		close(release)
 		synctest.Wait()
-		if handled != Size+1 {
+		if handled != maxWaiting+1 {
 			t.Errorf("%d handled", handled)
 		}
 		cancel()

@@ -12,7 +12,7 @@ import (
 
 const (
 	bufferSize = 4 << 10
-	// What is kept of a connection between requests is at most this long.
+	// maxKept bounds each buffer that a connection keeps between requests.
 	maxKept = 16 << 10
 )
 

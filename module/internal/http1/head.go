@@ -188,8 +188,3 @@ func (h *head) copyFields(header http.Header) {
 		header[f.name] = values[i : i+1 : i+1]
 	}
 }
-
-// isCommonOption reports whether a Connection field names no other field.
-func isCommonOption(value string) bool {
-	return strings.EqualFold(value, "keep-alive") || strings.EqualFold(value, "close")
-}

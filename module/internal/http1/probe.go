@@ -8,7 +8,7 @@ import (
 )
 
 // prober returns a function that reports whether an idle connection is still open and the server
-// has sent nothing that nobody asked for, without waiting.
+// has sent nothing unsolicited, without waiting.
 func prober(c net.Conn) func() bool {
 	if t, ok := c.(interface{ NetConn() net.Conn }); ok {
 		c = t.NetConn()

@@ -21,8 +21,8 @@ type Request struct {
 	// Path is escaped and not empty; Query is what follows the question mark.
 	Path, Query string
 	Host        string
-	// Header is sent without the fields that are hop-by-hop and those that Set has. It is not
-	// changed.
+	// Header is sent without the fields that are hop-by-hop and those that Set has. The caller has
+	// removed those that its Connection field names. It is not changed.
 	Header http.Header
 	// Set are fields that the proxy sets; those without a value are left out.
 	Set []Field
@@ -97,12 +97,8 @@ func (q *Request) writeHead(w *bufio.Writer) error {
 	if err := writeField(w, "Host", q.Host); err != nil {
 		return err
 	}
-	named := strings.Join(q.Header["Connection"], ",")
-	if isCommonOption(named) {
-		named = ""
-	}
 	for name, values := range q.Header {
-		if q.isOurs(name) || named != "" && listHas(named, name) {
+		if q.isOurs(name) {
 			continue
 		}
 		if name == "User-Agent" && (len(values) > 1 || values[0] == "") {

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"time"
 )
 
 // Response is an answer whose body is still to be read. Close ends it.
@@ -54,26 +53,9 @@ func (r *Response) AnnouncedTrailer() string {
 	return strings.Join(names, ", ")
 }
 
-// IsEarly reports whether the server answers before the request body has been sent, apart from a moment. The rest of the
-// body is still being read then, until Close.
-func (r *Response) IsEarly() bool {
-	if r.upload == nil {
-		return false
-	}
-	select {
-	case <-r.upload.done:
-		return false
-	default:
-	}
-	timer := time.NewTimer(bodyGrace)
-	defer timer.Stop()
-	select {
-	case <-r.upload.done:
-		return false
-	case <-timer.C:
-		return true
-	}
-}
+// IsEarly reports whether the server has answered although the request body is still not sent after bodyGrace. The rest of
+// the body is still being read then, until Close.
+func (r *Response) IsEarly() bool { return r.upload != nil && !r.upload.endsSoon() }
 
 // Version is the minor version of HTTP/1 that the server speaks.
 func (r *Response) Version() int { return r.c.head.minor }

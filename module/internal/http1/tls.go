@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Secure makes a connection to a server one with TLS. It closes c if that fails.
+// Secure performs the TLS handshake on a connection to a server. It closes c if the handshake fails.
 func Secure(ctx context.Context, c net.Conn, config *tls.Config) (net.Conn, error) {
 	secured := tls.Client(&records{Conn: c, in: bufio.NewReaderSize(c, bufferSize)}, config)
 	if err := secured.HandshakeContext(ctx); err != nil {
@@ -53,7 +53,7 @@ func (r *records) SyscallConn() (syscall.RawConn, error) {
 	return c.SyscallConn()
 }
 
-// isQuiet reports whether an idle connection is open and the server has sent nothing that nobody asked for.
+// isQuiet reports whether an idle connection is open and the server has sent nothing unsolicited.
 func (c *conn) isQuiet() bool {
 	if c.in.Buffered() > 0 || !c.probe() {
 		return false

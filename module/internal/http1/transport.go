@@ -58,13 +58,13 @@ func (t *Transport) RoundTrip(ctx context.Context, q *Request, inform func(statu
 	}
 	for again := false; ; again = true {
 		var c *conn
-		if !again { // else on a new connection: who loses one request may lose them all
+		if !again { // a retry uses a new connection: the server may have closed all the idle ones
 			c = t.pool.take()
 		}
 		if c == nil {
 			plain, err := t.Dial(ctx)
 			switch {
-			case err != nil && ctx.Err() != nil: // which says nothing of the server
+			case err != nil && ctx.Err() != nil: // the client is gone; the server is not at fault
 				return nil, context.Cause(ctx)
 			case err != nil:
 				return nil, &DialError{err}
@@ -150,7 +150,7 @@ func (x *exchange) run(inform func(int, http.Header)) (*Response, error) {
 		}
 		switch h := &x.c.head; {
 		case h.status == http.StatusSwitchingProtocols:
-			return nil, malformed("status 101 that nobody asked for")
+			return nil, malformed("unsolicited status 101")
 		case h.status >= 200:
 			return x.answer()
 		case h.status == http.StatusContinue:
@@ -266,12 +266,8 @@ func (x *exchange) end(whole bool) {
 	if x.upload == nil {
 		return
 	}
-	timer := time.NewTimer(bodyGrace) // a body that is being sent ends by itself
-	defer timer.Stop()
-	select {
-	case <-x.upload.done:
+	if x.upload.endsSoon() {
 		return
-	case <-timer.C:
 	}
 	if x.q.StopBody != nil {
 		x.q.StopBody()
@@ -279,16 +275,24 @@ func (x *exchange) end(whole bool) {
 	<-x.upload.done
 }
 
-// isUploaded reports whether the body was sent. Answers may come a little earlier than that is known.
+// isUploaded reports whether the body was sent.
 func (x *exchange) isUploaded() bool {
-	if x.upload == nil {
+	return x.upload == nil || x.upload.endsSoon() && x.upload.err == nil
+}
+
+// endsSoon reports whether the sending of the body has ended, or ends within bodyGrace: answers may come a little earlier
+// than that is known.
+func (u *upload) endsSoon() bool {
+	select {
+	case <-u.done:
 		return true
+	default:
 	}
 	timer := time.NewTimer(bodyGrace)
 	defer timer.Stop()
 	select {
-	case <-x.upload.done:
-		return x.upload.err == nil
+	case <-u.done:
+		return true
 	case <-timer.C:
 		return false
 	}

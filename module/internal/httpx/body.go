@@ -44,7 +44,9 @@ func LeaveBody(w http.ResponseWriter, r *http.Request, within time.Duration, ful
 	}
 	connection := http.NewResponseController(w)
 	if connection.SetReadDeadline(time.Now().Add(within)) == nil {
-		r.Body = newTimedBody(w, r, connection, fullDuplex) // an error handler may still read it
+		b := newTimedBody(w, r, connection, fullDuplex)
+		b.closing = nil // an error handler may read it in another goroutine, which must not change the header
+		r.Body = b
 	}
 }
 

@@ -70,8 +70,7 @@ func (d *Directory) Fault(ctx context.Context) error {
 	return err
 }
 
-// Size is the directory's own: how many bytes its source has, of how many that are read. ok is false if nothing bounds
-// them.
+// Size returns how many bytes the directory's source has, and the most that is read. ok is false if it has no bound.
 func (d *Directory) Size(ctx context.Context) (used, most int64, ok bool) {
 	open, err := d.directory(ctx)
 	if s, bounded := open.(interface {

@@ -1,7 +1,7 @@
 // Package metrics holds the gateway's Prometheus collectors: one set for the whole process,
 // whose values survive a reload, and their registration with the registry of each
 // configuration that is loaded. Labels come from closed sets or name what a configuration
-// declares (policies, queues); no client, user, address or path of a request ever becomes one.
+// declares (policies, queues, upstream servers); no client, user, address or path of a request ever becomes one.
 package metrics
 
 import (

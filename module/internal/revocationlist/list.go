@@ -108,8 +108,8 @@ func (l *List) Revoke(ctx context.Context, rv store.Revocation) error {
 	return nil
 }
 
-// createNotice stores a revocation that is kept until then at least. The one that is there already may be of an attempt
-// that went no further: what was issued since may live longer than it is kept.
+// createNotice stores a revocation and makes sure that it is kept until expires. A notice that exists already may come from
+// an earlier attempt that failed halfway: tokens issued since then may outlive it.
 func (l *List) createNotice(ctx context.Context, rv store.Revocation, expires time.Time) error {
 	notice := store.Record{Key: rv.Key(), Parent: store.RevocationParent, Expires: expires}
 	created, err := l.create(ctx, notice, rv)

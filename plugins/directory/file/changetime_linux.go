@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// changeTime is when the file was changed last by the system's clock, whatever its modification time says.
+// changeTime returns the file's ctime, which the system sets at every change. Unlike the modification time, no program can
+// choose it.
 func changeTime(info fs.FileInfo) (t time.Time, ok bool) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -23,7 +23,7 @@ const (
 	// perhaps the same size. Two seconds is the coarsest clock, that of FAT.
 	settling = 2 * time.Second
 	// rereading is how often a file is read where the system does not say when it was changed:
-	// its modification time is what whoever writes it wants it to be.
+	// a writer can set the modification time to any value.
 	rereading = 10 * time.Second
 )
 
@@ -162,7 +162,7 @@ func isSettled(info fs.FileInfo, readAt time.Time) bool {
 }
 
 // isUnchanged reports whether the file is as it was when it was read. Size and modification time can be the same after
-// a write, as `cp -p` shows; the change time of systems that have one is set by nobody.
+// a write, as `cp -p` shows; no program can set the ctime, where there is one.
 func (c *current) isUnchanged(info fs.FileInfo, now time.Time) bool {
 	if !os.SameFile(c.info, info) || info.Size() != c.info.Size() || !info.ModTime().Equal(c.info.ModTime()) {
 		return false

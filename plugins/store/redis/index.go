@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// The children of a parent are one sorted set, small enough for Redis to keep it in one piece of memory as long as they
+// The children of a parent are one sorted set, which Redis stores as a listpack while they
 // are few. An entry is the name of a child and two times, see lua/index.lua. Names sort as the IDs do within their form,
 // and none begins with another one.
 const (
@@ -45,7 +45,7 @@ func digestBytes(digits string) string {
 	return string(raw)
 }
 
-// entryID returns whose entry it is.
+// entryID returns the ID of the child that an entry is for.
 func entryID(entry string) (id string, err error) {
 	if len(entry) < len(textForm)+1+timesLength {
 		return "", errDamaged
@@ -60,7 +60,8 @@ func entryID(entry string) (id string, err error) {
 	return "", errDamaged
 }
 
-// textsBehind is where the entries of the text form begin whose IDs sort behind after.
+// textsBehind returns the lower bound, as ZRANGEBYLEX takes it, of the entries in text form whose IDs sort after the given
+// one.
 func textsBehind(after string) string {
 	if after == "" {
 		return "[" + textForm
@@ -68,7 +69,7 @@ func textsBehind(after string) string {
 	return "(" + textForm + noZeros.Replace(after) + "\x00" + behindTimes
 }
 
-// digestsBehind is where the entries of the digest form begin whose IDs sort behind after, which may be any text.
+// digestsBehind is textsBehind for entries in digest form. The given ID may be any text.
 func digestsBehind(after string) string {
 	first := func(digits, fill string) string {
 		return digestForm + digestBytes(digits+strings.Repeat(fill, digestDigits-len(digits)))

@@ -34,15 +34,16 @@ func (g *guesses) perAddress() lockout.Rule {
 	return lockout.Rule{Limit: manyClients * g.a.Failures, Window: time.Minute}
 }
 
-// key is what a failure is counted under.
-func (g *guesses) key() string {
-	if refused, _ := g.a.Attempts.Refused(g.own, g.perClient()); refused {
-		return g.own
+// look returns the key that a failure is counted under, and whether and for how long that is refused.
+func (g *guesses) look() (key string, refused bool, retry time.Duration) {
+	if refused, retry = g.a.Attempts.Refused(g.own, g.perClient()); refused {
+		return g.own, true, retry
 	}
 	if over, _ := g.a.Attempts.Refused(g.all, g.perAddress()); over {
-		return g.shared
+		refused, retry = g.a.Attempts.Refused(g.shared, g.perClient())
+		return g.shared, refused, retry
 	}
-	return g.own
+	return g.own, false, 0
 }
 
 // refuse returns an error if too many have failed.
@@ -50,7 +51,7 @@ func (g *guesses) refuse() error {
 	if !g.counted {
 		return nil
 	}
-	if refused, retry := g.a.Attempts.Refused(g.key(), g.perClient()); refused {
+	if _, refused, retry := g.look(); refused {
 		return oauth.TooMany(tooMany, retry)
 	}
 	return nil
@@ -61,7 +62,7 @@ func (g *guesses) count() error {
 	if !g.counted {
 		return nil
 	}
-	key := g.key()
+	key, _, _ := g.look()
 	g.a.Attempts.Take(g.all, g.perAddress())
 	if ok, retry := g.a.Attempts.Take(key, g.perClient()); !ok {
 		return oauth.TooMany(tooMany, retry)

@@ -118,29 +118,31 @@ func (g *codes) prepareCode(ctx context.Context, r Request, sent string, bound f
 	}, nil
 }
 
-// findCode gets a code and completes a used one from its grant, also when the code's own record is gone. If there is no
-// grant, the code has issued nothing either.
+// findCode gets a code and completes a used one from its grant, even if the code's own record is gone. Without a grant,
+// the code has issued nothing.
 func (g *codes) findCode(ctx context.Context, key store.Key, form httpx.Form) (store.Record, store.Code, error) {
 	record, code, err := g.readCode(ctx, key)
-	family := code.Grant
-	switch no := (*Refusal)(nil); {
-	case errors.As(err, &no) && no.Why == Unknown:
-		family = store.GrantOf(g.dialect, key.ID)
-	case err != nil || !code.Trimmed():
+	no := (*Refusal)(nil)
+	gone := errors.As(err, &no) // the only refusal of readCode
+	if gone {
+		code.Grant = store.GrantOf(g.dialect, key.ID)
+	} else if err != nil || !code.Trimmed() {
 		return record, code, err
 	}
-	_, begun, readErr := g.readFamily(ctx, family)
-	if readErr != nil && !errors.Is(readErr, store.ErrNotFound) {
-		return record, code, readErr
-	}
-	known := readErr == nil
-	if err != nil && known {
-		code, known = begun.UsedCode(g.dialect)
-	}
-	if !known {
+	_, family, err := g.readFamily(ctx, code.Grant)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
 		return record, code, g.gone(Unknown)
+	case err != nil:
+		return record, code, err
 	}
-	return record, code.Restore(begun, form.Get("redirect_uri"), form.Get("code_verifier")), nil
+	if gone {
+		var used bool
+		if code, used = family.UsedCode(g.dialect); !used {
+			return record, code, g.gone(Unknown)
+		}
+	}
+	return record, code.Restore(family, form.Get("redirect_uri"), form.Get("code_verifier")), nil
 }
 
 // checkVerifier applies PKCE (RFC 7636 section 4.6).
