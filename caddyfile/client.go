@@ -19,15 +19,15 @@ import (
 //		owner <text>
 //		variant_b
 //		frame_origins <origins...>
-//		secret <placeholder or at least 32 characters>
-//		secret_hash sha256:<hex>
+//		secret <placeholders or texts of at least 32 characters...>
+//		secret_hash sha256:<hex>...
 //		jwks <key set, or the path of a file with one>
 //		auth_method client_secret_basic|client_secret_post|private_key_jwt
 //		public
 //		native
 //		trusted
-//		redirect_uri <url>
-//		post_logout_redirect_uri <url>
+//		redirect_uri <urls...>
+//		post_logout_redirect_uri <urls...>
 //		origins <origins...>
 //		grants authorization_code|refresh_token|client_credentials|device_code...
 //		deprecated_grant implicit|password until <YYYY-MM-DD>
@@ -100,54 +100,39 @@ func (b *clientBlock) words() parse.Words {
 	return parse.Words{
 		"name":                     parse.Once(&c.Name, parse.Argument("a text")),
 		"owner":                    parse.Once(&c.Owner, parse.Argument(`a text such as "Team Reading <reading@example.com>"`)),
-		"secret":                   b.readSecret,
-		"secret_hash":              parse.Append(&c.SecretHashes, readSecretHash),
+		"secret":                   parse.Each(clientSecretForm, b.addSecret),
+		"secret_hash":              parse.List(&c.SecretHashes, "sha256: and 64 hexadecimal digits", checkSecretHash),
 		"jwks":                     parse.Once(&c.JWKS, readJWKS),
 		"auth_method":              parse.Once(&c.AuthMethod, parse.Either(oauth.AuthMethods...)),
 		"public":                   parse.Flag(&c.Public),
 		"native":                   parse.Flag(&c.Native),
 		"trusted":                  parse.Flag(&c.Trusted),
 		"introspect":               b.readIntrospect,
-		"redirect_uri":             b.readAddress(&c.RedirectURIs),
-		"post_logout_redirect_uri": b.readAddress(&c.PostLogoutRedirectURIs),
-		"origins":                  parse.Once(&c.Origins, readOrigins),
-		"grants":                   b.readGrants,
+		"redirect_uri":             parse.List(&c.RedirectURIs, redirectURIForm, b.checkRedirectURI),
+		"post_logout_redirect_uri": parse.List(&c.PostLogoutRedirectURIs, redirectURIForm, b.checkRedirectURI),
+		"origins":                  parse.List(&c.Origins, "origins such as https://reader.example", checkValue(oauth.CheckOrigin)),
+		"grants":                   parse.Each("one or more of: "+shortGrants, b.addGrant),
 		"deprecated_grant":         b.readDeprecatedGrant,
-		"scopes":                   b.readScopes(&c.Scopes),
-		"default_scopes":           b.readScopes(&c.DefaultScopes),
-		"audience":                 parse.Once(&c.Audience, parse.Arguments("one or more audiences")),
+		"scopes":                   parse.List(&c.Scopes, "one or more scopes", b.checkScope),
+		"default_scopes":           parse.List(&c.DefaultScopes, "one or more scopes", b.checkScope, b.checkAmongScopes),
+		"audience":                 parse.List(&c.Audience, "one or more audiences"),
 		"id_token_alg":             parse.Once(&c.IDTokenAlg, parse.Either(oauth.IDTokenAlgs...)),
-		"id_token_claims":          parse.Once(&c.IDTokenClaims, b.readIDTokenClaims),
+		"id_token_claims":          parse.List(&c.IDTokenClaims, idTokenClaimsForm, checkIDTokenClaim, b.checkAmongScopes),
 		"userinfo_content_type":    parse.Once(&c.UserinfoContentType, parse.Either(userinfoTypes...)),
 		"require_state":            parse.Once((*string)(&c.RequireState), parse.Either(stateRules...)),
 		"variant_b":                parse.Flag(&c.VariantB),
-		"frame_origins":            parse.Once(&c.FrameOrigins, readFrameOrigins),
+		"frame_origins":            parse.List(&c.FrameOrigins, "origins such as https://portal.example", checkValue(oauth.CheckFrameOrigin)),
 	}
 }
 
-// readScopes reads scopes. They may be declared further down in the block.
-func (b *clientBlock) readScopes(list *[]string) parse.Word {
-	return func(d *caddyfile.Dispenser) error {
-		word := d.Val()
-		if !d.NextArg() {
-			return d.Errf("%s: expected one or more scopes", word)
-		}
-		for ok := true; ok; ok = d.NextArg() {
-			name, where := d.Val(), d.Token()
-			if slices.Contains(*list, name) {
-				return d.Errf("%s: %s is given twice", word, name)
-			}
-			*list = append(*list, name)
-			b.later = append(b.later, func() error {
-				if err := (&oauth.Client{VariantB: b.c.VariantB}).CheckScope(name, b.app.Declared()); err != nil {
-					return parse.ErrorAt(where, fmt.Errorf("%s: %w", word, err))
-				}
-				return nil
-			})
-		}
-		if word == "default_scopes" {
-			b.checkAmongScopes(d.Token(), word, list)
+// checkScope checks a scope once all are known: it may be declared further down in the block.
+func (b *clientBlock) checkScope(d *caddyfile.Dispenser, word, name string) error {
+	where := d.Token()
+	b.later = append(b.later, func() error {
+		if err := (&oauth.Client{VariantB: b.c.VariantB}).CheckScope(name, b.app.Declared()); err != nil {
+			return parse.ErrorAt(where, fmt.Errorf("%s: %w", word, err))
 		}
 		return nil
-	}
+	})
+	return nil
 }

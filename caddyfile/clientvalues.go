@@ -12,32 +12,30 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// readSecret keeps placeholders and hashes literals, so that no stored configuration shows a
+const clientSecretForm = "a placeholder such as {env.SECRET}, or at least 32 characters"
+
+// addSecret keeps placeholders and hashes literals, so that no stored configuration shows a
 // secret.
-func (b *clientBlock) readSecret(d *caddyfile.Dispenser) error {
-	value, err := parse.Argument("a placeholder such as {env.SECRET}, or at least 32 characters")(d)
-	switch {
-	case err != nil:
-		return err
-	case gateway.Placeholder(value):
-		b.c.Secrets = append(b.c.Secrets, value)
-	case len(value) < gateway.MinClientSecret:
-		return d.Errf("secret: has %d characters, expected at least %d, or a placeholder such as {env.SECRET}", len(value), gateway.MinClientSecret)
-	default:
-		b.c.SecretHashes = append(b.c.SecretHashes, gateway.HashClientSecret(value))
+func (b *clientBlock) addSecret(d *caddyfile.Dispenser, word, value string) error {
+	to := &b.c.Secrets
+	if !gateway.Placeholder(value) {
+		if len(value) < gateway.MinClientSecret {
+			return d.Errf("%s: has %d characters, expected at least %d, or a placeholder such as {env.SECRET}", word, len(value), gateway.MinClientSecret)
+		}
+		to, value = &b.c.SecretHashes, gateway.HashClientSecret(value)
 	}
+	if slices.Contains(*to, value) {
+		return d.Errf("%s: the same one is given twice", word)
+	}
+	*to = append(*to, value)
 	return nil
 }
 
-func readSecretHash(d *caddyfile.Dispenser) (string, error) {
-	h, err := parse.Argument("sha256: and 64 hexadecimal digits")(d)
-	if err != nil {
-		return "", err
+func checkSecretHash(d *caddyfile.Dispenser, word, hash string) error {
+	if err := gateway.CheckClientSecretHash(hash); err != nil {
+		return d.Errf("%s: %v", word, err)
 	}
-	if err := gateway.CheckClientSecretHash(h); err != nil {
-		return "", d.Errf("secret_hash: %v", err)
-	}
-	return h, nil
+	return nil
 }
 
 // readJWKS checks a set that is written here. A file is read when the configuration is loaded.
@@ -65,103 +63,73 @@ func (b *clientBlock) readIntrospect(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// readAddress adds one address to a list. It is checked when the whole client is known, since
-// `native` may stand further down.
-func (b *clientBlock) readAddress(list *[]string) parse.Word {
-	return func(d *caddyfile.Dispenser) error {
-		word := d.Val()
-		uri, err := parse.Argument("an address such as https://reader.example/callback")(d)
-		if err != nil {
-			return err
-		}
-		if slices.Contains(*list, uri) {
-			return d.Errf("%s: %s is given twice", word, uri)
-		}
-		*list = append(*list, uri)
-		where := d.Token()
-		b.later = append(b.later, func() error {
-			if err := oauth.CheckRedirectURI(uri, b.c.Native); err != nil {
-				return parse.ErrorAt(where, fmt.Errorf("%s: %s %w", word, uri, err))
-			}
-			return nil
-		})
-		return nil
-	}
-}
+const redirectURIForm = "an address such as https://reader.example/callback"
 
-func readOrigins(d *caddyfile.Dispenser) ([]string, error) {
-	origins, err := parse.Arguments("origins such as https://reader.example")(d)
-	for _, o := range origins {
-		if err := oauth.CheckOrigin(o); err != nil {
-			return nil, d.Errf("origins: %s %w", o, err)
-		}
-	}
-	return origins, err
-}
-
-func readFrameOrigins(d *caddyfile.Dispenser) ([]string, error) {
-	origins, err := parse.Arguments("origins such as https://portal.example")(d)
-	for i, o := range origins {
-		if slices.Contains(origins[:i], o) {
-			return nil, d.Errf("frame_origins: %s is given twice", o)
-		}
-		if err := oauth.CheckFrameOrigin(o); err != nil {
-			return nil, d.Errf("frame_origins: %s %w", o, err)
-		}
-	}
-	return origins, err
-}
-
-// checkAmongScopes has the names of a word be among the client's scopes, once these are known.
-func (b *clientBlock) checkAmongScopes(where caddyfile.Token, word string, names *[]string) {
+// checkRedirectURI checks an address when the whole client is known, since `native` may stand
+// further down.
+func (b *clientBlock) checkRedirectURI(d *caddyfile.Dispenser, word, uri string) error {
+	where := d.Token()
 	b.later = append(b.later, func() error {
-		for _, name := range *names {
-			if !slices.Contains(b.c.Scopes, name) {
-				return parse.ErrorAt(where, fmt.Errorf("%s: %s is not among the client's scopes, expected one of: %s", word, name, strings.Join(b.c.Scopes, ", ")))
-			}
+		if err := oauth.CheckRedirectURI(uri, b.c.Native); err != nil {
+			return parse.ErrorAt(where, fmt.Errorf("%s: %s %w", word, uri, err))
 		}
 		return nil
 	})
+	return nil
 }
 
-// readIDTokenClaims reads the scopes whose claims the id_token holds.
-func (b *clientBlock) readIDTokenClaims(d *caddyfile.Dispenser) ([]string, error) {
-	form := "one or more of: " + strings.Join(oauth.IDTokenClaims, ", ")
-	names, err := parse.Arguments(form)(d)
-	for i, name := range names {
-		switch {
-		case !slices.Contains(oauth.IDTokenClaims, name):
-			return nil, d.Errf("id_token_claims: unexpected '%s', expected %s", name, form)
-		case slices.Contains(names[:i], name):
-			return nil, d.Errf("id_token_claims: %s is given twice", name)
+// checkValue has an error of check name the word and the value.
+func checkValue(check func(string) error) parse.Check {
+	return func(d *caddyfile.Dispenser, word, value string) error {
+		if err := check(value); err != nil {
+			return d.Errf("%s: %s %w", word, value, err)
 		}
+		return nil
 	}
-	b.checkAmongScopes(d.Token(), "id_token_claims", &names)
-	return names, err
 }
 
-// readGrants reads grant types. The device grant has a short name here, which JSON has not.
-func (b *clientBlock) readGrants(d *caddyfile.Dispenser) error {
-	known := make([]string, 0, len(oauth.GrantTypes))
+// checkAmongScopes has a value be among the client's scopes, once these are known.
+func (b *clientBlock) checkAmongScopes(d *caddyfile.Dispenser, word, name string) error {
+	where := d.Token()
+	b.later = append(b.later, func() error {
+		if !slices.Contains(b.c.Scopes, name) {
+			return parse.ErrorAt(where, fmt.Errorf("%s: %s is not among the client's scopes, expected one of: %s", word, name, strings.Join(b.c.Scopes, ", ")))
+		}
+		return nil
+	})
+	return nil
+}
+
+var idTokenClaimsForm = "one or more of: " + strings.Join(oauth.IDTokenClaims, ", ")
+
+func checkIDTokenClaim(d *caddyfile.Dispenser, word, name string) error {
+	if !slices.Contains(oauth.IDTokenClaims, name) {
+		return d.Errf("%s: unexpected '%s', expected %s", word, name, idTokenClaimsForm)
+	}
+	return nil
+}
+
+// shortGrants are the grant types as the Caddyfile has them.
+var shortGrants = func() string {
+	names := make([]string, 0, len(oauth.GrantTypes))
 	for _, g := range oauth.GrantTypes {
-		known = append(known, shortGrant(g))
+		names = append(names, shortGrant(g))
 	}
-	if !d.NextArg() {
-		return d.Errf("grants: expected one or more of: %s", strings.Join(known, ", "))
+	return strings.Join(names, ", ")
+}()
+
+// addGrant adds a grant type. The device grant has a short name here, which JSON has not.
+func (b *clientBlock) addGrant(d *caddyfile.Dispenser, word, name string) error {
+	g := oauth.NamedGrant(name)
+	switch {
+	case slices.Contains(oauth.DeprecatedGrantTypes, oauth.GrantType(name)):
+		return d.Errf("%s: %s is deprecated, expected a line such as `deprecated_grant %s until 2030-12-31`", word, name, name)
+	case !slices.Contains(oauth.GrantTypes, g):
+		return d.Errf("%s: unknown grant '%s', expected one of: %s", word, name, shortGrants)
+	case slices.Contains(b.c.Grants, g):
+		return d.Errf("%s: %s is given twice", word, name)
 	}
-	for ok := true; ok; ok = d.NextArg() {
-		if slices.Contains(oauth.DeprecatedGrantTypes, oauth.GrantType(d.Val())) {
-			return d.Errf("grants: %s is deprecated, expected a line such as `deprecated_grant %s until 2030-12-31`", d.Val(), d.Val())
-		}
-		g := oauth.NamedGrant(d.Val())
-		if !slices.Contains(oauth.GrantTypes, g) {
-			return d.Errf("grants: unknown grant '%s', expected one of: %s", d.Val(), strings.Join(known, ", "))
-		}
-		if slices.Contains(b.c.Grants, g) {
-			return d.Errf("grants: %s is given twice", d.Val())
-		}
-		b.c.Grants = append(b.c.Grants, g)
-	}
+	b.c.Grants = append(b.c.Grants, g)
 	return nil
 }
 

@@ -22,7 +22,7 @@ import (
 //	gatehouse {
 //		issuer <url>
 //		name <text>
-//		secret <placeholder>
+//		secret <placeholders...>
 //		store <module> [<args...>]
 //		limiter <module> [<args...>]
 //		users <module> [<args...>]
@@ -32,7 +32,7 @@ import (
 //		pkce public|required
 //		scope <name> <text> { <language> <text> | hidden }
 //		client <id> { ... }
-//		registration { initial_token <placeholder> | scopes <names...> | max <n> }
+//		registration { initial_token <placeholders...> | scopes <names...> | max <n> }
 //		pages { templates <dir> | logo <address> [wordmark] | color <accent> [<of the dark theme>] | languages <tags...> | links { help|privacy|terms|forgot <address> } }
 //		protect { login_failures|per_address|codes_per_user|hash_concurrency <n> | lockout <duration> }
 //		revocation_max_stale <duration>
@@ -84,7 +84,7 @@ func (g *globalBlock) words() parse.Words {
 	return parse.Words{
 		"issuer":               parse.Once(&app.Issuer, readIssuer),
 		"name":                 parse.Once(&app.Name, parse.Argument("a text")),
-		"secret":               parse.Append(&app.Secrets, readMasterSecret),
+		"secret":               parse.List(&app.Secrets, masterSecretForm, checkMasterSecret),
 		"store":                parse.Once(&app.StoreRaw, readModule("gatehouse.stores.", "a store")),
 		"limiter":              parse.Once(&app.LimiterRaw, readModule("gatehouse.limiters.", "a limiter")),
 		"users":                parse.Once(&app.UsersRaw, readModule("gatehouse.directories.", "a user directory")),
@@ -125,14 +125,15 @@ func readTokenCache(d *caddyfile.Dispenser) (int64, error) {
 	return size, nil
 }
 
-// readMasterSecret accepts placeholders only: a literal would be readable in the configuration
+const masterSecretForm = "a placeholder such as {env.GATEHOUSE_SECRET}"
+
+// checkMasterSecret accepts placeholders only: a literal would be readable in the configuration
 // that /config/ shows and Caddy saves.
-func readMasterSecret(d *caddyfile.Dispenser) (string, error) {
-	value, err := parse.Argument("a placeholder such as {env.GATEHOUSE_SECRET}")(d)
-	if err == nil && !gateway.Placeholder(value) {
-		err = d.Err("secret: expected a placeholder such as {env.GATEHOUSE_SECRET} or {file./run/secrets/gatehouse}: a literal would be readable in Caddy's stored configuration")
+func checkMasterSecret(d *caddyfile.Dispenser, word, value string) error {
+	if !gateway.Placeholder(value) {
+		return d.Errf("%s: expected a placeholder such as {env.GATEHOUSE_SECRET} or {file./run/secrets/gatehouse}: a literal would be readable in Caddy's stored configuration", word)
 	}
-	return value, err
+	return nil
 }
 
 // readModule reads a module, which the first argument of the current word names.

@@ -12,15 +12,15 @@ import (
 
 func tokenWords(t *gateway.Tokens) parse.Words {
 	return parse.Words{
-		"access":          parse.Set(&t.Access, parse.Duration),
-		"refresh":         parse.Set(&t.Refresh, parse.Duration),
-		"refresh_idle":    parse.Set(&t.RefreshIdle, parse.Duration),
-		"refresh_grace":   parse.Set(&t.RefreshGrace, parse.DurationOrZero),
-		"code":            parse.Set(&t.Code, parse.Duration),
-		"rotate_keys":     parse.Set(&t.RotateKeys, readKeyAge),
-		"grants_per_user": parse.Set(&t.GrantsPerUser, parse.NumberUpTo(gateway.MaxGrantsPerUser)),
-		"alg":             parse.Set(&t.Algorithm, parse.Either("ES256", "RS256", "EdDSA")),
-		"audience":        parse.Set(&t.Audience, parse.Arguments("one or more audiences, usually the address of the API")),
+		"access":          parse.Once(&t.Access, parse.Duration),
+		"refresh":         parse.Once(&t.Refresh, parse.Duration),
+		"refresh_idle":    parse.Once(&t.RefreshIdle, parse.Duration),
+		"refresh_grace":   parse.Once(&t.RefreshGrace, parse.DurationOrZero),
+		"code":            parse.Once(&t.Code, parse.Duration),
+		"rotate_keys":     parse.Once(&t.RotateKeys, readKeyAge),
+		"grants_per_user": parse.Once(&t.GrantsPerUser, parse.NumberUpTo(gateway.MaxGrantsPerUser)),
+		"alg":             parse.Once(&t.Algorithm, parse.Either("ES256", "RS256", "EdDSA")),
+		"audience":        parse.List(&t.Audience, "one or more audiences, usually the address of the API"),
 	}
 }
 
@@ -34,17 +34,17 @@ func readKeyAge(d *caddyfile.Dispenser) (caddy.Duration, error) {
 
 func sessionWords(s *gateway.Session) parse.Words {
 	return parse.Words{
-		"absolute": parse.Set(&s.Absolute, parse.Duration),
-		"idle":     parse.Set(&s.Idle, parse.Duration),
+		"absolute": parse.Once(&s.Absolute, parse.Duration),
+		"idle":     parse.Once(&s.Idle, parse.Duration),
 	}
 }
 
 func protectWords(p *gateway.Protect) parse.Words {
 	return parse.Words{
-		"login_failures":   parse.Set(&p.LoginFailures, parse.Number),
-		"codes_per_user":   parse.Set(&p.CodesPerUser, parse.Number),
-		"per_address":      parse.Set(&p.PerAddress, parse.Number),
-		"hash_concurrency": parse.Set(&p.HashConcurrency, parse.Number),
-		"lockout":          parse.Set(&p.Lockout, parse.Duration),
+		"login_failures":   parse.Once(&p.LoginFailures, parse.Number),
+		"codes_per_user":   parse.Once(&p.CodesPerUser, parse.Number),
+		"per_address":      parse.Once(&p.PerAddress, parse.Number),
+		"hash_concurrency": parse.Once(&p.HashConcurrency, parse.Number),
+		"lockout":          parse.Once(&p.Lockout, parse.Duration),
 	}
 }

@@ -43,7 +43,7 @@ func parseGuard(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	g := new(oauthguard.Guard)
 	var names []string
 	words := guardWords(g, app)
-	words["versions"] = parse.Once(&names, parse.Versions)
+	words["versions"] = parse.Versions(&names)
 	if err := words.ReadBlock(h.Dispenser, "oauth_guard"); err != nil {
 		return nil, err
 	}
@@ -56,15 +56,17 @@ func parseGuard(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	return g, nil
 }
 
+const audienceForm = "an audience, usually the address of the API"
+
 func guardWords(g *oauthguard.Guard, app *gateway.App) parse.Words {
 	declared := app.Declared()
 	rule := func(d *caddyfile.Dispenser) error { return readGuardRule(d, declared, g) }
 	return parse.Words{
 		"public": rule, "scope": rule,
 		"otherwise":           parse.Once(&g.Otherwise, parse.Choice("deny", "token")),
-		"audience":            parse.Once(&g.Audience, parse.Argument("an audience, usually the address of the API")),
+		"audience":            parse.Once(&g.Audience, parse.Argument(audienceForm)),
 		"realm":               parse.Once(&g.Realm, parse.Argument("a text")),
-		"cors":                func(d *caddyfile.Dispenser) error { return readGuardCORS(d, g) },
+		"cors":                guardCORS(g),
 		"headers":             func(d *caddyfile.Dispenser) error { return readGuardHeaders(d, &g.Headers) },
 		"forward_token":       parse.Flag(&g.ForwardToken),
 		"allow_encoded_slash": parse.Flag(&g.AllowEncodedSlash),
@@ -73,30 +75,26 @@ func guardWords(g *oauthguard.Guard, app *gateway.App) parse.Words {
 	}
 }
 
-func readGuardCORS(d *caddyfile.Dispenser, g *oauthguard.Guard) error {
-	if err := parse.CheckOnce(d, g.CORS != nil || g.CORSUpstream); err != nil {
-		return err
-	}
-	origins, err := parse.Arguments("origins such as https://reader.example, or *, or upstream")(d)
-	if err != nil {
-		return err
-	}
-	if slices.Contains(origins, "upstream") {
-		if len(origins) > 1 {
-			return d.Errf("cors: unexpected '%s', expected either origins, which the guard answers for, or upstream alone", strings.Join(origins, " "))
+// guardCORS returns the word for the origins of browsers, or `upstream` or `*` alone.
+func guardCORS(g *oauthguard.Guard) parse.Word {
+	return parse.Each("origins such as https://reader.example, or *, or upstream", func(d *caddyfile.Dispenser, word, origin string) error {
+		switch before := len(g.CORS) > 0; {
+		case g.CORSUpstream || origin == "upstream" && before:
+			return d.Errf("%s: unexpected '%s', expected either origins, which the guard answers for, or upstream alone", word, origin)
+		case slices.Contains(g.CORS, "*") || origin == "*" && before:
+			return d.Errf("%s: unexpected '%s', expected either origins or * alone, which is all of them", word, origin)
+		case slices.Contains(g.CORS, origin):
+			return d.Errf("%s: %s is given twice", word, origin)
+		case origin == "upstream":
+			g.CORSUpstream = true
+			return nil
 		}
-		g.CORSUpstream = true
-		return nil
-	}
-	if g.CORS = origins; slices.Equal(origins, []string{"*"}) {
-		return nil
-	}
-	for _, origin := range origins {
-		if err := oauth.CheckOrigin(origin); err != nil {
-			return d.Errf("cors: '%s' %s, such as https://reader.example; or * or upstream, alone", origin, err)
+		if err := oauth.CheckOrigin(origin); origin != "*" && err != nil {
+			return d.Errf("%s: '%s' %s, such as https://reader.example; or * or upstream, alone", word, origin, err)
 		}
-	}
-	return nil
+		g.CORS = append(g.CORS, origin)
+		return nil
+	})
 }
 
 func readGuardRule(d *caddyfile.Dispenser, declared []string, g *oauthguard.Guard) error {

@@ -37,7 +37,7 @@ func parseLimit(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	l := new(apilimit.Limit)
 	var names []string
 	words := limitWords(l)
-	words["versions"] = parse.Once(&names, parse.Versions)
+	words["versions"] = parse.Versions(&names)
 	if err := words.ReadBlock(h.Dispenser, "api_limit"); err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func limitWords(l *apilimit.Limit) parse.Words {
 	words := parse.Words{
 		"by":        func(d *caddyfile.Dispenser) error { return readLimitBy(d, l) },
 		"cost":      parse.Append(&l.Costs, readLimitCost),
-		"exempt":    parse.AppendAll(&l.Exempt, parse.Arguments("client ids, addresses or address ranges such as 10.0.0.0/8")),
+		"exempt":    parse.List(&l.Exempt, "client ids, addresses or address ranges such as 10.0.0.0/8"),
 		"headers":   parse.Once(&l.Headers, parse.Choice("x", "ietf", "both")),
 		"limiter":   parse.Once(&l.Limiter, parse.Argument("a name")),
 		"on_outage": parse.Once(&l.OnOutage, parse.Choice("local", "open", "closed")),

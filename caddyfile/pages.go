@@ -22,20 +22,23 @@ import (
 //	}
 func pageWords(p *gateway.Pages) parse.Words {
 	return parse.Words{
-		"templates": parse.Set(&p.Templates, parse.Argument("a directory")),
+		"templates": parse.Once(&p.Templates, parse.Argument("a directory")),
 		"logo":      func(d *caddyfile.Dispenser) error { return readLogo(d, p) },
 		"color":     func(d *caddyfile.Dispenser) error { return readColors(d, p) },
-		"languages": parse.Set(&p.Languages, parse.Arguments("language tags such as en zh")),
+		"languages": parse.List(&p.Languages, "language tags such as en zh"),
 		"links": parse.Words{
-			"help":    parse.Set(&p.Links.Help, readOnlyLink),
-			"privacy": parse.Set(&p.Links.Privacy, readOnlyLink),
-			"terms":   parse.Set(&p.Links.Terms, readOnlyLink),
-			"forgot":  parse.Set(&p.Links.Forgot, readOnlyLink),
+			"help":    parse.Once(&p.Links.Help, readOnlyLink),
+			"privacy": parse.Once(&p.Links.Privacy, readOnlyLink),
+			"terms":   parse.Once(&p.Links.Terms, readOnlyLink),
+			"forgot":  parse.Once(&p.Links.Forgot, readOnlyLink),
 		}.Section(),
 	}
 }
 
 func readLogo(d *caddyfile.Dispenser, p *gateway.Pages) (err error) {
+	if err := parse.CheckOnce(d, p.Logo != ""); err != nil {
+		return err
+	}
 	if p.Logo, err = readLink(d); err != nil || !d.NextArg() {
 		return err
 	}
@@ -50,6 +53,9 @@ func readLogo(d *caddyfile.Dispenser, p *gateway.Pages) (err error) {
 
 func readColors(d *caddyfile.Dispenser, p *gateway.Pages) error {
 	const form = `a colour such as "#1d5bd6", in quotes`
+	if err := parse.CheckOnce(d, p.Color != ""); err != nil {
+		return err
+	}
 	colors, err := parse.Arguments(form)(d)
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ func parseProxy(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 		return int(n), err
 	}
 	err := parse.Words{
-		"to":                      parse.AppendAll(&p.Upstreams, parse.Arguments("addresses such as 10.0.1.20:8080")),
+		"to":                      parse.List(&p.Upstreams, "addresses such as 10.0.1.20:8080"),
 		"lb_policy":               parse.Once(&p.Policy, parse.Choice("round_robin", "least_conn")),
 		"fail_duration":           parse.Once(&p.FailDuration, parse.Duration),
 		"dial_timeout":            parse.Once(&p.DialTimeout, parse.Duration),
@@ -42,7 +42,7 @@ func parseProxy(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 		"max_idle":                parse.Once(&p.MaxIdle, parse.Number),
 		"max_header":              parse.Once(&p.MaxHeader, size),
 		"tls_server_name":         parse.Once(&p.ServerName, parse.Argument("a host name")),
-		"tls_trust":               parse.AppendAll(&p.TrustFiles, parse.Arguments("files with certificates in PEM form")),
+		"tls_trust":               parse.List(&p.TrustFiles, "files with certificates in PEM form"),
 	}.ReadBlock(h.Dispenser, "api_proxy, which has the settings that most APIs need; reverse_proxy has the others")
 	if err != nil {
 		return nil, err

@@ -30,9 +30,9 @@ func (g *globalBlock) readRegistration(d *caddyfile.Dispenser) error {
 	r := new(gateway.Registration)
 	g.app.Registration = r
 	err := parse.Words{
-		"initial_token": parse.AppendAll(&r.InitialTokens, readInitialTokens),
-		"scopes":        parse.Once(&r.Scopes, g.readRegistrationScopes),
-		"audience":      parse.Once(&r.Audience, parse.Arguments("one or more audiences")),
+		"initial_token": parse.List(&r.InitialTokens, "a placeholder such as {env.REGISTRATION_TOKEN}", checkInitialToken),
+		"scopes":        parse.List(&r.Scopes, "one or more scopes", g.checkRegistrationScope),
+		"audience":      parse.List(&r.Audience, "one or more audiences"),
 		"max":           parse.Once(&r.Max, parse.Number),
 	}.ReadBlock(d, "registration")
 	if err != nil {
@@ -44,26 +44,21 @@ func (g *globalBlock) readRegistration(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-func readInitialTokens(d *caddyfile.Dispenser) ([]string, error) {
-	values, err := parse.Arguments("a placeholder such as {env.REGISTRATION_TOKEN}")(d)
-	if slices.ContainsFunc(values, func(v string) bool { return !gateway.Placeholder(v) }) {
-		return nil, d.Err("initial_token: expected a placeholder such as {env.REGISTRATION_TOKEN} or {file./run/secrets/registration}: a literal would be readable in Caddy's stored configuration")
+func checkInitialToken(d *caddyfile.Dispenser, word, value string) error {
+	if !gateway.Placeholder(value) {
+		return d.Errf("%s: expected a placeholder such as {env.REGISTRATION_TOKEN} or {file./run/secrets/registration}: a literal would be readable in Caddy's stored configuration", word)
 	}
-	return values, err
+	return nil
 }
 
-// readRegistrationScopes reads scopes, which may be declared further down.
-func (g *globalBlock) readRegistrationScopes(d *caddyfile.Dispenser) ([]string, error) {
+// checkRegistrationScope checks a scope once all are known: it may be declared further down.
+func (g *globalBlock) checkRegistrationScope(d *caddyfile.Dispenser, _, name string) error {
 	where := d.Token()
-	names, err := parse.Arguments("one or more scopes")(d)
 	g.later = append(g.later, func() error {
-		known := g.app.Declared()
-		for _, name := range names {
-			if !slices.Contains(known, name) {
-				return parse.ErrorAt(where, fmt.Errorf("registration: scope %s is not declared, expected one of: %s", name, strings.Join(known, ", ")))
-			}
+		if known := g.app.Declared(); !slices.Contains(known, name) {
+			return parse.ErrorAt(where, fmt.Errorf("registration: scope %s is not declared, expected one of: %s", name, strings.Join(known, ", ")))
 		}
 		return nil
 	})
-	return names, err
+	return nil
 }

@@ -100,8 +100,8 @@ func (b *block) words() parse.Words {
 		"openapi":     parse.Once(&b.OpenAPI, readOpenAPI),
 		"send":        readFixed(&b.Fixed),
 		"login":       parse.Once(&b.Login, readLogin),
-		"header_down": b.readHeaderNames(&b.HeaderDown, headerDown),
-		"header_up":   b.readHeaderNames(&b.HeaderUp, headerUp),
+		"header_down": b.checkHeaders(parse.List(&b.HeaderDown, headerDownForm)),
+		"header_up":   b.checkHeaders(parse.List(&b.HeaderUp, headerUpForm)),
 		"undeclared":  parse.Once(&b.Undeclared, parse.Choice("deny", "pass")),
 	}
 }

@@ -11,20 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-// readPairs reads words such as <ours>=<theirs>. Where alone is true, a word without = is both.
-func readPairs(d *caddyfile.Dispenser, form string, alone bool) (found []list.Name, err error) {
-	word := d.Val()
-	values, err := parse.LiteralArguments(form)(d)
-	for _, v := range values {
-		pair, err := cutPair(d, word, v, form, alone)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, pair)
-	}
-	return found, err
-}
-
+// cutPair cuts a value such as <ours>=<theirs>. Where alone is true, one without = is both.
 func cutPair(d *caddyfile.Dispenser, word, value, form string, alone bool) (pair list.Name, err error) {
 	ours, theirs, both := strings.Cut(value, "=")
 	if ours == "" || both && theirs == "" || !both && !alone {
@@ -38,37 +25,41 @@ func cutPair(d *caddyfile.Dispenser, word, value, form string, alone bool) (pair
 
 // readNames reads our names and the upstream's.
 func readNames(to *[]list.Name, form string) parse.Word {
-	return func(d *caddyfile.Dispenser) error {
-		word := d.Val()
-		pairs, err := readPairs(d, form, true)
-		for _, n := range pairs {
-			if slices.ContainsFunc(*to, func(other list.Name) bool { return other.Name == n.Name }) {
-				return d.Errf("%s: %s is given twice", word, n.Name)
-			}
-			*to = append(*to, n)
+	return parse.Each(form, func(d *caddyfile.Dispenser, word, value string) error {
+		n, err := cutPair(d, word, value, form, true)
+		if err != nil {
+			return err
 		}
-		return err
-	}
+		if slices.ContainsFunc(*to, func(other list.Name) bool { return other.Name == n.Name }) {
+			return d.Errf("%s: %s is given twice", word, n.Name)
+		}
+		*to = append(*to, n)
+		return nil
+	})
 }
 
 // readRename reads the API's names of members. A name is used in answers and bodies, a pointer
 // in answers; a member may have both.
-func readRename(d *caddyfile.Dispenser, r *resource.Resource) error {
-	found, err := readPairs(d, "our name and the upstream's, such as title=subject, or a pointer into its answers, such as title=/title/rendered", false)
-	for _, p := range found {
+func readRename(r *resource.Resource) parse.Word {
+	const form = "our name and the upstream's, such as title=subject, or a pointer into its answers, such as title=/title/rendered"
+	return parse.Each(form, func(d *caddyfile.Dispenser, word, value string) error {
+		p, err := cutPair(d, word, value, form, false)
+		if err != nil {
+			return err
+		}
 		to := &r.Rename
 		if strings.HasPrefix(p.Their(), "/") {
 			to = &r.Lift
 		}
 		if _, ok := (*to)[p.Name]; ok {
-			return d.Errf("rename: %s is given twice", p.Name)
+			return d.Errf("%s: %s is given twice", word, p.Name)
 		}
 		if *to == nil {
 			*to = make(map[string]string)
 		}
 		(*to)[p.Name] = p.Their()
-	}
-	return err
+		return nil
+	})
 }
 
 // readValues reads the words that a field may have.

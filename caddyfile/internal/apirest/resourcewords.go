@@ -56,21 +56,6 @@ func (b *block) readNested(d *caddyfile.Dispenser, r *resource.Resource, around 
 // fieldNames is what errors say is expected where fields are named.
 const fieldNames = "names of fields such as title tags"
 
-// readFields reads names of members.
-func readFields(to *[]string, expected string) parse.Word {
-	return func(d *caddyfile.Dispenser) error {
-		word := d.Val()
-		added, err := parse.LiteralArguments(expected)(d)
-		for _, name := range added {
-			if slices.Contains(*to, name) {
-				return d.Errf("%s: %s is given twice", word, name)
-			}
-			*to = append(*to, name)
-		}
-		return err
-	}
-}
-
 // orOff returns the word of a convention, behind which `off` may stand instead of what read reads.
 func orOff(r *resource.Resource, read parse.Word) parse.Word {
 	return func(d *caddyfile.Dispenser) error {
@@ -144,40 +129,40 @@ func readFromXML(d *caddyfile.Dispenser) (*resource.FromXML, error) {
 	return x, nil
 }
 
-// readLinks reads the relations of a resource.
-func readLinks(d *caddyfile.Dispenser) (links []link.Link, err error) {
-	words, err := parse.LiteralArguments("relations: self, delete, or a name with a method and a path such as friends=GET:/students/{id}/friends")(d)
-	for _, w := range words {
-		name, to, leads := strings.Cut(w, "=")
+// readLinks returns the word for the relations of a resource.
+func readLinks(to *[]link.Link) parse.Word {
+	const form = "self, delete, or a name with a method and a path such as friends=GET:/students/{id}/friends"
+	return parse.Each("relations: "+form, func(d *caddyfile.Dispenser, word, value string) error {
+		name, target, leads := strings.Cut(value, "=")
 		l := link.Link{Rel: name}
 		if leads {
-			method, path, ok := strings.Cut(to, ":")
+			method, path, ok := strings.Cut(target, ":")
 			if !ok || name == "" || !slices.Contains(writtenMethods, method) || !strings.HasPrefix(path, "/") {
-				return nil, d.Errf("links: unexpected '%s', expected a method and a path, such as friends=GET:/students/{id}/friends", w)
+				return d.Errf("%s: unexpected '%s', expected a method and a path, such as friends=GET:/students/{id}/friends", word, value)
 			}
 			l.Method, l.Path = method, path
 		} else if name != "self" && name != "delete" {
-			return nil, d.Errf("links: unexpected '%s', expected self, delete, or a name with a method and a path such as friends=GET:/students/{id}/friends", w)
+			return d.Errf("%s: unexpected '%s', expected %s", word, value, form)
 		}
-		links = append(links, l)
-	}
-	return links, err
+		*to = append(*to, l)
+		return nil
+	})
 }
 
 // writtenMethods are the methods that a line may name.
 var writtenMethods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 
-// headerDown and headerUp read names of header fields.
-var (
-	headerDown = parse.LiteralArguments("names of header fields such as X-WP-Total, X-WP-* or *")
-	headerUp   = parse.LiteralArguments("Cookie")
+// What errors say is expected where header fields are named.
+const (
+	headerDownForm = "names of header fields such as X-WP-Total, X-WP-* or *"
+	headerUpForm   = "Cookie"
 )
 
-// readHeaderNames reads those of all resources.
-func (b *block) readHeaderNames(to *[]string, read parse.Reader[[]string]) parse.Word {
+// checkHeaders has a word of all resources read, and checks its names.
+func (b *block) checkHeaders(read parse.Word) parse.Word {
 	return func(d *caddyfile.Dispenser) error {
 		line := d.Token()
-		if err := parse.AppendAll(to, read)(d); err != nil {
+		if err := read(d); err != nil {
 			return err
 		}
 		if err := b.CheckHeaders(); err != nil {

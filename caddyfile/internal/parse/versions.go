@@ -13,18 +13,14 @@ var versionName = regexp.MustCompile(`^v[1-9][0-9]*$`)
 // IsVersionName reports whether name is that of a version of an API, such as v1.
 func IsVersionName(name string) bool { return versionName.MatchString(name) }
 
-// Versions reads the versions of the API that the rules of a directive hold in.
-func Versions(d *caddyfile.Dispenser) ([]string, error) {
-	names, err := Arguments("the names of versions such as v1 v2")(d)
-	for i, name := range names {
-		switch {
-		case !IsVersionName(name):
-			return nil, d.Errf("versions: invalid name '%s', expected v and a number such as v1", name)
-		case slices.Contains(names[:i], name):
-			return nil, d.Errf("versions: %s is given twice", name)
+// Versions returns the word for the versions of the API that the rules of a directive hold in.
+func Versions(to *[]string) Word {
+	return List(to, "the names of versions such as v1 v2", func(d *caddyfile.Dispenser, word, name string) error {
+		if !IsVersionName(name) {
+			return d.Errf("%s: invalid name '%s', expected v and a number such as v1", word, name)
 		}
-	}
-	return names, err
+		return nil
+	})
 }
 
 // WithVersions returns the paths of a rule and, right after them so that the order of rules

@@ -40,25 +40,14 @@ func (w Words) ReadBlock(d *caddyfile.Dispenser, place string) error {
 	return nil
 }
 
-// Section returns a word that has a block with these words, each at most once.
+// Section returns a word that has a block with these words.
 func (w Words) Section() Word {
 	return func(d *caddyfile.Dispenser) error {
 		name := d.Val()
 		if d.NextArg() {
 			return d.Errf("%s: unexpected argument '%s', expected a block", name, d.Val())
 		}
-		seen := make(map[string]bool)
-		for nesting := d.Nesting(); d.NextBlock(nesting); {
-			word := d.Val()
-			if err := CheckOnce(d, seen[word]); err != nil {
-				return err
-			}
-			seen[word] = true
-			if err := w.Read(d, name); err != nil {
-				return err
-			}
-		}
-		return nil
+		return w.ReadBlock(d, name)
 	}
 }
 
@@ -81,20 +70,11 @@ func Once[T any](to *T, read Reader[T]) Word {
 	}
 }
 
-// Append returns a word that adds a value to a list.
+// Append returns a word that may be repeated, and each time adds what its line says.
 func Append[T any](to *[]T, read Reader[T]) Word {
 	return func(d *caddyfile.Dispenser) error {
 		value, err := read(d)
 		*to = append(*to, value)
-		return err
-	}
-}
-
-// AppendAll returns a word that adds all its values to a list.
-func AppendAll[T any](to *[]T, read Reader[[]T]) Word {
-	return func(d *caddyfile.Dispenser) error {
-		values, err := read(d)
-		*to = append(*to, values...)
 		return err
 	}
 }

@@ -35,8 +35,8 @@ func (s *settings) read(lines string) error {
 		"span":    Once(&s.span, Duration),
 		"grace":   Set(&s.grace, DurationOrZero),
 		"add":     Append(&s.list, Argument("an item")),
-		"addall":  AppendAll(&s.list, Arguments("items")),
-		"section": Words{"once": Set(&s.once, Argument("a text"))}.Section(),
+		"addall":  List(&s.list, "items"),
+		"section": Words{"once": Once(&s.once, Argument("a text"))}.Section(),
 	}.ReadBlock(d, "block")
 }
 

@@ -1,6 +1,7 @@
 package http
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,7 +51,7 @@ func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"ca":             words.Text(&s.CA),
 		"timeout":        words.Duration(&s.Timeout),
 		"max_body":       s.maxBody,
-	}, "header")
+	}, "header", "ok", "refused")
 }
 
 func (s *Source) readHeader(d *caddyfile.Dispenser, word string) error {
@@ -70,15 +71,18 @@ func (s *Source) readHeader(d *caddyfile.Dispenser, word string) error {
 
 func readStatuses(into *[]int) words.Reader {
 	return func(d *caddyfile.Dispenser, word string) error {
-		for _, arg := range d.RemainingArgs() {
-			n, err := strconv.Atoi(arg)
-			if err != nil {
-				return d.Errf("%s: expected statuses, got %s", word, arg)
+		if !d.NextArg() {
+			return d.Errf("%s: expected statuses, such as 200", word)
+		}
+		for ok := true; ok; ok = d.NextArg() {
+			n, err := strconv.Atoi(d.Val())
+			switch {
+			case err != nil:
+				return d.Errf("%s: expected statuses, got %s", word, d.Val())
+			case slices.Contains(*into, n):
+				return d.Errf("%s: %d is given twice", word, n)
 			}
 			*into = append(*into, n)
-		}
-		if len(*into) == 0 {
-			return d.Errf("%s: expected statuses, such as 200", word)
 		}
 		return nil
 	}

@@ -66,6 +66,8 @@ func TestMistakesInTheCaddyfileAreNamed(t *testing.T) {
 		"http a {\n ok_when /code\n}":                   "expected `ok_when <pointer> <value...>`",
 		"http a {\n header X\n}":                        "expected `header <name> <value>`",
 		"http a {\n header X a\n header X b}":           "header X is given twice",
+		"http a {\n ok 200\n ok 204 200\n}":             "ok: 200 is given twice",
+		"http a {\n refused\n}":                         "refused: expected statuses",
 		"http a {\n fields {\n color /x\n}\n}":          "unknown field 'color'",
 		"http a {\n fields {\n id\n}\n}":                "id: expected one pointer",
 		"http a {\n fields {\n id /a\n id /b\n}\n}":     "id is given twice",
