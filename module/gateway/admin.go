@@ -30,7 +30,7 @@ func init() { caddy.RegisterModule(AdminAPI{}) }
 // `/gatehouse/tokens/inspect` | POST | what an access token (`{"token"}`) contains, and which check it fails
 // `/gatehouse/compact` | POST | removes the free space from the file of `store bolt`
 // `/gatehouse/doctor` | GET | what the gateway finds when it looks at itself
-// `/gatehouse/ready`, `/ready` | GET | whether this node can serve (200) or not (503), and what is wrong
+// `/gatehouse/ready` | GET | whether this node can serve (200) or not (503), and what is wrong
 //
 // Errors are the envelope `{"error":{"code","message","field"}}`.
 type AdminAPI struct{}
@@ -43,10 +43,7 @@ func (AdminAPI) CaddyModule() caddy.ModuleInfo {
 // Routes implements [caddy.AdminRouter]. The router holds nothing of a configuration:
 // Caddy makes it before the apps, keeps it when a load fails and never cleans it up.
 func (AdminAPI) Routes() []caddy.AdminRoute {
-	return []caddy.AdminRoute{
-		{Pattern: adminapi.Base, Handler: caddy.AdminHandlerFunc(serveAdmin)},
-		{Pattern: adminapi.ReadyPath, Handler: caddy.AdminHandlerFunc(serveAdmin)},
-	}
+	return []caddy.AdminRoute{{Pattern: adminapi.Base, Handler: caddy.AdminHandlerFunc(serveAdmin)}}
 }
 
 // serveAdmin answers errors itself: Caddy would log their texts, and its responses have neither

@@ -23,7 +23,7 @@ const healthDirective = "gatehouse_health"
 
 // Health is the handler `gatehouse_health`, which tells load balancers and orchestrators whether
 // this node can serve, and whether its process runs. Responses name the parts the node depends
-// on and whether they work, nothing else; `/ready` of the admin endpoint says what is wrong
+// on and whether they work, nothing else; `/gatehouse/ready` of the admin endpoint says what is wrong
 // with them. Other paths go to the next handler.
 type Health struct {
 	// The path that answers 200 when this node can serve and 503 when not. Default:
@@ -54,12 +54,20 @@ func (h *Health) Provision(ctx caddy.Context) (err error) {
 func (h *Health) Check() error {
 	h.Ready, h.Live = cmp.Or(h.Ready, "/ready"), cmp.Or(h.Live, "/live")
 	for _, path := range []string{h.Ready, h.Live} {
-		if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "*{?#") {
-			return fmt.Errorf("'%s': expected a path such as /ready", path)
+		if err := CheckHealthPath(path); err != nil {
+			return err
 		}
 	}
 	if h.Ready == h.Live {
 		return errors.New("expected one path for readiness and another for liveness")
+	}
+	return nil
+}
+
+// CheckHealthPath reports what is wrong with a path of gatehouse_health.
+func CheckHealthPath(path string) error {
+	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "*{?#") {
+		return fmt.Errorf("'%s': expected a path such as /ready", path)
 	}
 	return nil
 }

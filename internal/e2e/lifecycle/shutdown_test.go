@@ -132,7 +132,7 @@ func TestN16ANodeThatEndsIsNotReadyAndServes(t *testing.T) {
 	expect(t, get(g.ID+"/ready"), http.StatusServiceUnavailable)
 	expect(t, get(g.ID+"/live"), http.StatusOK)
 	expect(t, g.Call(t, http.MethodGet, "/a", bearer), http.StatusOK)
-	if inside := expect(t, get(g.Admin+"/ready"), http.StatusServiceUnavailable); !strings.Contains(inside.Body, `"stopping"`) {
+	if inside := expect(t, get(g.Admin+"/gatehouse/ready"), http.StatusServiceUnavailable); !strings.Contains(inside.Body, `"stopping"`) {
 		t.Errorf("%s", inside.Body)
 	}
 	for _, address := range []string{g.ID + "/live", g.ID + "/.well-known/oauth-authorization-server", g.API + "/a", g.API + "/b"} {

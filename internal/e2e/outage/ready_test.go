@@ -54,19 +54,18 @@ func TestANodeWhoseStoreIsDownIsNotReadyAndLives(t *testing.T) { // O08
 			t.Errorf("%s: %s %v", address, p.Body, p.Header)
 		}
 	}
-	for _, path := range []string{"/ready", "/gatehouse/ready"} {
-		p := expect(t, get(t, g.Admin+path), http.StatusOK)
-		if state, message, _ := part(t, p, "store"); state != "ok" || message != "" {
-			t.Errorf("%s: %s", path, p.Body)
-		}
-		if state, _, stale := part(t, p, "revocations"); state != "ok" || stale != 0.0 {
-			t.Errorf("%s: %s", path, p.Body)
-		}
+	inside := expect(t, get(t, g.Admin+"/gatehouse/ready"), http.StatusOK)
+	if state, message, _ := part(t, inside, "store"); state != "ok" || message != "" {
+		t.Errorf("%s", inside.Body)
 	}
+	if state, _, stale := part(t, inside, "revocations"); state != "ok" || stale != 0.0 {
+		t.Errorf("%s", inside.Body)
+	}
+	expect(t, get(t, g.Admin+"/ready"), http.StatusNotFound) // nothing of ours is outside of /gatehouse/
 	live()
 
 	m.Fail(errAway)
-	p := eventually(t, http.StatusServiceUnavailable, func() harness.Page { return get(t, g.Admin+"/ready") })
+	p := eventually(t, http.StatusServiceUnavailable, func() harness.Page { return get(t, g.Admin+"/gatehouse/ready") })
 	if state, message, _ := part(t, p, "store"); state != "failing" || !strings.Contains(message, "connection refused") {
 		t.Errorf("%s", p.Body)
 	}
@@ -89,7 +88,7 @@ func TestANodeWhoseStoreIsDownIsNotReadyAndLives(t *testing.T) { // O08
 
 	// 30 s later it would be, with this site's revocation_max_stale 1 s.
 	p = eventually(t, http.StatusServiceUnavailable, func() harness.Page {
-		p := get(t, g.Admin+"/ready")
+		p := get(t, g.Admin+"/gatehouse/ready")
 		if state, _, _ := part(t, p, "revocations"); state != "failing" {
 			p.Status = 0
 		}
@@ -128,9 +127,17 @@ func TestOtherRequestsPassTheHealthHandler(t *testing.T) {
 	}
 }
 
+func TestAMatcherRestrictsWhoLearnsTheReadiness(t *testing.T) {
+	g, _, _, _ := start(t, strings.Replace(with(), ownPaths, "\t@internal header X-Internal 1\n\tgatehouse_health @internal {\n\t\tready /healthz\n\t}\n", 1))
+	for path, status := range map[string]int{"/healthz": http.StatusOK, "/live": http.StatusOK, "/ready": http.StatusForbidden} {
+		expect(t, get(t, g.API+path), http.StatusForbidden) // the guard's answer
+		expect(t, harness.Send(t, http.DefaultClient, http.MethodGet, g.API+path, "", "X-Internal", "1"), status)
+	}
+}
+
 func TestBehindAPIErrorsAReadinessStaysWhatItIs(t *testing.T) {
 	g, _, m, _ := start(t, strings.NewReplacer(
-		"\tgatehouse_health /healthz /livez\n\tapi_errors\n", "\troute {\n\t\tapi_errors\n\t\tgatehouse_health /healthz /livez\n",
+		ownPaths+"\tapi_errors\n", "\troute {\n\t\tapi_errors\n"+ownPaths,
 		"\treverse_proxy $UPSTREAM\n", "\treverse_proxy $UPSTREAM\n\t}\n",
 	).Replace(with()))
 	m.Fail(errAway)
@@ -152,12 +159,12 @@ func TestALimiterThatIsAwayIsForEachHandlerToJudge(t *testing.T) {
 	} {
 		t.Run(outage, func(t *testing.T) {
 			g, _, _, l := start(t, with("$OUTAGE", outage))
-			expect(t, get(t, g.Admin+"/ready"), http.StatusOK)
+			expect(t, get(t, g.Admin+"/gatehouse/ready"), http.StatusOK)
 			if g.Metric(t, "caddy_gatehouse_limiter_up") != 1 {
 				t.Error("the limiter is up")
 			}
 			l.set(func(l *fakeLimiter) { l.away = errAway })
-			p := expect(t, get(t, g.Admin+"/ready"), want.status)
+			p := expect(t, get(t, g.Admin+"/gatehouse/ready"), want.status)
 			state, message, _ := part(t, p, "limiter")
 			if state != want.state || p.JSON(t)["state"] != want.state || !strings.Contains(message, "refused") || strings.Contains(message, "hunter2") {
 				t.Errorf("%s", p.Body)
@@ -184,7 +191,7 @@ func TestAFloodOfProbesIsNoLoadOnTheStore(t *testing.T) {
 				asked.Add(1)
 				address := g.API + "/healthz"
 				if i%4 == 0 {
-					address = g.Admin + "/ready"
+					address = g.Admin + "/gatehouse/ready"
 				}
 				if p := get(t, address); p.Status != http.StatusOK {
 					t.Errorf("%d %s", p.Status, p.Body)
@@ -201,15 +208,15 @@ func TestAFloodOfProbesIsNoLoadOnTheStore(t *testing.T) {
 func TestTheAdminEndpointKeepsItsReadinessToItself(t *testing.T) {
 	g, _, _, _ := start(t, with())
 	for name, value := range map[string]string{"X-Forwarded-For": "192.0.2.1", "Origin": "https://evil.example", "Sec-Fetch-Site": "none"} {
-		p := harness.Send(t, http.DefaultClient, http.MethodGet, g.Admin+"/ready", "", name, value)
+		p := harness.Send(t, http.DefaultClient, http.MethodGet, g.Admin+"/gatehouse/ready", "", name, value)
 		if p.Status != http.StatusForbidden {
 			t.Errorf("%s: %d %s", name, p.Status, p.Body)
 		}
 	}
-	expect(t, harness.Send(t, http.DefaultClient, http.MethodPost, g.Admin+"/ready", ""), http.StatusMethodNotAllowed)
-	expect(t, get(t, g.Admin+"/ready?verbose"), http.StatusBadRequest)
+	expect(t, harness.Send(t, http.DefaultClient, http.MethodPost, g.Admin+"/gatehouse/ready", ""), http.StatusMethodNotAllowed)
+	expect(t, get(t, g.Admin+"/gatehouse/ready?verbose"), http.StatusBadRequest)
 	g.Load(t, "{\n"+harness.Quiet+"\n}\nhttp://$API {\n\trespond hello\n}\n")
-	p := expect(t, get(t, g.Admin+"/ready"), http.StatusServiceUnavailable)
+	p := expect(t, get(t, g.Admin+"/gatehouse/ready"), http.StatusServiceUnavailable)
 	if !strings.Contains(p.Body, "not_configured") || strings.Contains(g.Scrape(t), "gatehouse_store_up") {
 		t.Errorf("%s", p.Body)
 	}
@@ -222,7 +229,7 @@ func TestANodeWithAnotherSecretIsNotReady(t *testing.T) {
 	token(t, g)
 	t.Setenv("GATEHOUSE_TEST_SECRET", "another secret of the tests, 0123456789")
 	g.Load(t, with())
-	p := expect(t, get(t, g.Admin+"/ready"), http.StatusServiceUnavailable)
+	p := expect(t, get(t, g.Admin+"/gatehouse/ready"), http.StatusServiceUnavailable)
 	if state, message, _ := part(t, p, "keys"); state != "failing" || !strings.Contains(message, "another secret") {
 		t.Errorf("%s", p.Body)
 	}

@@ -35,7 +35,7 @@ func TestANodeSaysWhatOfItsRedisIsWrong(t *testing.T) { // O08
 	g := startOnRedis(t, s)
 	bearer := token(t, g)
 	expect(t, g.Call(t, http.MethodGet, "/read", bearer), http.StatusOK)
-	ready := func() harness.Page { return get(t, g.Admin+"/ready") }
+	ready := func() harness.Page { return get(t, g.Admin+"/gatehouse/ready") }
 	expect(t, ready(), http.StatusOK)
 	for name, fault := range map[string]struct{ harm, heal func() }{
 		"stopped": {s.Kill, s.Restart},
@@ -73,7 +73,7 @@ func TestANodeWhoseRedisIsFullIsReadyAndSaysSo(t *testing.T) { // E07
 	until := func(state string) harness.Page {
 		t.Helper()
 		return eventually(t, http.StatusOK, func() harness.Page {
-			p := expect(t, get(t, g.Admin+"/ready"), http.StatusOK)
+			p := expect(t, get(t, g.Admin+"/gatehouse/ready"), http.StatusOK)
 			if p.JSON(t)["state"] != state {
 				p.Status = 0
 			}
@@ -283,7 +283,7 @@ func TestAReloadRotatesTheCredentialsOfRedis(t *testing.T) {
 	}
 	s.CLI("acl", "deluser", "first")
 	token(t, g)
-	expect(t, get(t, g.Admin+"/ready"), http.StatusOK)
+	expect(t, get(t, g.Admin+"/gatehouse/ready"), http.StatusOK)
 	config := fmt.Sprint(get(t, g.Admin+"/config/").Body, g.Scrape(t))
 	if strings.Contains(config, "second-password") {
 		t.Error("the password stands in the stored configuration")

@@ -32,8 +32,7 @@ http://$ID {
 	oauth_server
 }
 http://$API {
-	gatehouse_health /healthz /livez
-	api_errors
+` + ownPaths + `	api_errors
 	oauth_guard {
 		public GET /public
 		scope read GET,HEAD /read /slow
@@ -46,6 +45,9 @@ http://$API {
 	reverse_proxy $UPSTREAM
 }
 `
+
+// ownPaths is the health directive of the API's site.
+const ownPaths = "\tgatehouse_health {\n\t\tready /healthz\n\t\tlive /livez\n\t}\n"
 
 const masterSecret = "a master secret of the tests, 0123456789"
 

@@ -99,7 +99,7 @@ func TestN12ANodeWithAFullDiskIsNotReady(t *testing.T) {
 	if took := time.Since(begun); took > 6*time.Second {
 		t.Errorf("known after %v", took)
 	}
-	inside := expect(t, get(t, g.Admin+"/ready"), http.StatusServiceUnavailable)
+	inside := expect(t, get(t, g.Admin+"/gatehouse/ready"), http.StatusServiceUnavailable)
 	if state, message, _ := part(t, inside, "store"); state != "failing" || !strings.Contains(message, "cannot write") || !strings.Contains(message, "file too large") {
 		t.Errorf("%s", inside.Body)
 	}
@@ -138,7 +138,7 @@ func TestN12ANodeWithDamagedPagesIsNotReady(t *testing.T) {
 		t.Errorf("%d %v %s", refused.Status, refused.Header, refused.Body)
 	}
 	eventually(t, http.StatusServiceUnavailable, ready)
-	if state, message, _ := part(t, get(t, g.Admin+"/ready"), "store"); state != "failing" || !strings.Contains(message, "state.db") {
+	if state, message, _ := part(t, get(t, g.Admin+"/gatehouse/ready"), "store"); state != "failing" || !strings.Contains(message, "state.db") {
 		t.Errorf("%s: %s", state, message)
 	}
 	expect(t, get(t, g.ID+"/live"), http.StatusOK)

@@ -63,11 +63,7 @@ var routes = []route{
 // Serve answers a request to the API. running returns what the configuration in force has, held
 // until leave; it is called for known addresses only.
 func Serve(w http.ResponseWriter, r *http.Request, log *slog.Logger, running func() (have *Config, leave func(), err error)) {
-	path := r.URL.EscapedPath()
-	if path == adminapi.ReadyPath {
-		path = adminapi.Path("ready")
-	}
-	rt, names, methods := findRoute(r.Method, path)
+	rt, names, methods := findRoute(r.Method, r.URL.EscapedPath())
 	var body any
 	var err error
 	switch allow := strings.Join(methods, ", "); {

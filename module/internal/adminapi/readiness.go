@@ -1,8 +1,5 @@
 package adminapi
 
-// ReadyPath is the short path of the readiness, besides Path("ready").
-const ReadyPath = "/ready"
-
 // The states of a part and of all together.
 const (
 	StateOK       = "ok"

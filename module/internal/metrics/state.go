@@ -11,7 +11,7 @@ import (
 
 // State is what the running gateway knows about the parts it depends on.
 type State struct {
-	Ready         bool // what /ready answers
+	Ready         bool // what /gatehouse/ready of the admin endpoint answers
 	StoreUp       bool
 	StoreDegraded bool
 	LimiterUp     bool
