@@ -16,12 +16,13 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder("gatehouse_health", httpcaddyfile.Before, "push")
 	httpcaddyfile.RegisterHandlerDirective("api_errors", apierrors.Parse)
 	httpcaddyfile.RegisterDirective("oauth_server", parseServer)
+	httpcaddyfile.RegisterHandlerDirective("oauth_authentication", parseAuthentication)
 	httpcaddyfile.RegisterHandlerDirective("oauth_guard", parseGuard)
 	httpcaddyfile.RegisterHandlerDirective("api_limit", parseLimit)
 	httpcaddyfile.RegisterHandlerDirective("api_rest", apirest.Parse)
 	httpcaddyfile.RegisterHandlerDirective("api_proxy", parseProxy)
 	httpcaddyfile.RegisterDirectiveOrder("api_proxy", httpcaddyfile.Before, "reverse_proxy")
-	for _, name := range []string{"api_errors", "oauth_server", "oauth_guard", "api_limit", "api_rest"} {
+	for _, name := range []string{"api_errors", "oauth_server", "oauth_authentication", "oauth_guard", "api_limit", "api_rest"} {
 		httpcaddyfile.RegisterDirectiveOrder(name, httpcaddyfile.Before, "push")
 	}
 }

@@ -86,6 +86,7 @@ func (e *Errors) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	if shaped.Committed() {
 		return err // too late for another response: Caddy aborts the connection
 	}
+	err = handler.WithReason(r, err)
 	status := handler.StatusOf(err)
 	e.metrics.Failure(status)
 	var f *handler.Failure

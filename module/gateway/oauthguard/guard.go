@@ -171,7 +171,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 			w.WriteHeader(d.Status)
 			return nil
 		}
-		return handler.Error(d.Status, &handler.Failure{Code: d.Code, Message: d.Message, Silent: d.Reason == guard.Overloaded})
+		return refusal(&d)
 	}
 	g.prepareRequest(r, &d)
 	var setCORS func(http.Header)

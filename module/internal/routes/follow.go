@@ -157,6 +157,11 @@ func (f *follower) handler(h Handler, group string, first *before) string {
 	case "oauth_guard":
 		f.guarded = true
 		f.guards++
+	case "authentication":
+		if _, ours := h.Providers["gatehouse"]; ours {
+			f.guarded = true
+			f.guards++
+		}
 	case "api_limit":
 		f.limit(h, group, first)
 	case "reverse_proxy":

@@ -45,6 +45,8 @@ func TestLimitsBeforeTheirGuard(t *testing.T) { // S07
 		want   string
 	}{
 		"behind":                         {[]string{chain(guard, limit)}, ""},
+		"behind the provider":            {[]string{chain(`{"handler":"authentication","providers":{"gatehouse":{}}}`, limit)}, ""},
+		"behind another provider":        {[]string{chain(`{"handler":"authentication","providers":{"http_basic":{}}}`, limit)}, unguarded},
 		"in front":                       {[]string{chain(limit, guard)}, unguarded + " " + misplaced},
 		"in front, in routes":            {[]string{chain(limit), chain(guard)}, unguarded + " " + misplaced},
 		"in front, further in":           {[]string{chain(limit), chain(sub(chain(guard)))}, unguarded + " " + misplaced},

@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp/caddyauth"
 )
 
 // Route is a route as the configuration has it.
@@ -29,6 +30,8 @@ type Handler struct {
 	Upstream       []json.RawMessage `json:"upstream,omitempty"`        // of api_rest
 	PassThru       bool              `json:"pass_thru,omitempty"`       // of file_server
 	HandleResponse []json.RawMessage `json:"handle_response,omitempty"` // of reverse_proxy
+
+	Providers map[string]json.RawMessage `json:"providers,omitempty"` // of authentication
 }
 
 // Policy is one limit of an api_limit.
@@ -141,6 +144,13 @@ func fromLoadedHandler(h caddyhttp.MiddlewareHandler) json.RawMessage {
 	name := caddy.GetModuleName(h)
 	if sub, ok := h.(*caddyhttp.Subroute); ok {
 		return caddyconfig.JSON(Handler{Handler: name, Routes: FromLoaded(sub.Routes)}, nil)
+	}
+	if auth, ok := h.(*caddyauth.Authentication); ok {
+		providers := make(map[string]json.RawMessage, len(auth.Providers))
+		for provider := range auth.Providers {
+			providers[provider] = json.RawMessage("{}")
+		}
+		return caddyconfig.JSON(Handler{Handler: name, Providers: providers}, nil)
 	}
 	if slices.Contains([]string{"oauth_server", "oauth_guard", "api_limit", "invoke"}, name) {
 		return caddyconfig.JSONModuleObject(h, "handler", name, nil)
