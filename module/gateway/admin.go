@@ -5,6 +5,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/gatehouse/gatehouse/module/currentlog"
 	"github.com/gatehouse/gatehouse/module/internal/admin"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 )
@@ -51,7 +52,7 @@ func (AdminAPI) Routes() []caddy.AdminRoute {
 func serveAdmin(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	log := logger("admin")
+	log := currentlog.Slog("admin.api.gatehouse")
 	if why := distrusted(r); why != "" {
 		admin.WriteError(w, r, log, admin.Refuse(http.StatusForbidden, "forbidden", why))
 		return nil

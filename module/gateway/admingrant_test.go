@@ -54,7 +54,7 @@ func TestTheEndOfWhatAUserHasGoesOnWhenTheCallerHangsUp(t *testing.T) {
 	a := &App{issuer: &url.URL{Scheme: "https", Host: "id.example"}, trail: new(audittrail.Trail), log: slog.New(slog.DiscardHandler)}
 	var err error
 	secrets := [][]byte{[]byte(strings.Repeat("s", 32))}
-	if a.core, err = core.New(lazy.NewStore(memorySource{&hangingUp{m, hangUp}}), secrets, core.Key{}, logger); err != nil {
+	if a.core, err = core.New(lazy.NewStore(memorySource{&hangingUp{m, hangUp}}), secrets, core.Key{}, coreLogger); err != nil {
 		t.Fatal(err)
 	}
 	a.core.KeepFor(time.Hour)

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-	"go.uber.org/zap/exp/zapslog"
 
+	"github.com/gatehouse/gatehouse/module/currentlog"
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/admission"
 	"github.com/gatehouse/gatehouse/module/internal/audit"
@@ -48,10 +48,8 @@ const maxAttemptKeys = 50_000
 // perProcess is the key of pooled values that depend on no configuration.
 type perProcess struct{}
 
-// logger is for what outlives a configuration, whose own logger ends with it.
-func logger(name string) *slog.Logger {
-	return slog.New(zapslog.NewHandler(caddy.Log().Core(), zapslog.WithName("gatehouse."+name)))
-}
+// coreLogger returns a logger for a part of what outlives a configuration.
+func coreLogger(part string) *slog.Logger { return currentlog.Slog(AppName + "." + part) }
 
 // AppName is the app's module ID.
 const AppName = "gatehouse"
@@ -205,7 +203,7 @@ func (a *App) holdShared(ctx caddy.Context, secrets [][]byte) (directory.Directo
 		return nil, err
 	}
 	key := core.Key{Store: id, Secrets: digestSecrets(secrets), MaxStale: time.Duration(a.RevocationMaxStale)}
-	a.core, err = pool.Hold(&a.held, key, func() (*core.Core, error) { return core.New(opened, secrets, key, logger) })
+	a.core, err = pool.Hold(&a.held, key, func() (*core.Core, error) { return core.New(opened, secrets, key, coreLogger) })
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +215,7 @@ func (a *App) holdShared(ctx caddy.Context, secrets [][]byte) (directory.Directo
 		return nil, err
 	}
 	a.shedder, err = pool.Hold(&a.held, perProcess{}, func() (*admission.Shedder, error) {
-		return admission.NewShedder(logger("overload")), nil
+		return admission.NewShedder(coreLogger("overload")), nil
 	})
 	if err != nil {
 		return nil, err

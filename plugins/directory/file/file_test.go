@@ -94,7 +94,7 @@ func written(t *testing.T, text string) string {
 	return path
 }
 
-func quiet() *zap.Logger { return zap.NewNop() }
+var quiet = zap.NewNop()
 
 func TestTheFileKeepsTheContractOfADirectory(t *testing.T) {
 	directorytest.Run(t, func(t *testing.T, users []directorytest.Seed) directory.Directory {

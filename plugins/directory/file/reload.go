@@ -82,7 +82,7 @@ func formatSize(bytes int64) string {
 type current struct {
 	path    string
 	maxSize int64
-	log     func() *zap.Logger
+	log     *zap.Logger
 
 	users  atomic.Pointer[users]
 	faulty atomic.Pointer[error] // why users is not what the file says; nil: it is
@@ -95,7 +95,7 @@ type current struct {
 	fault   string            // why the file could not be read when last looked at
 }
 
-func loadFile(path string, maxSize int64, log func() *zap.Logger) (*current, error) {
+func loadFile(path string, maxSize int64, log *zap.Logger) (*current, error) {
 	c := &current{path: path, maxSize: maxSize, log: log}
 	if _, err := c.readAgain(); err != nil {
 		return nil, err
@@ -143,14 +143,14 @@ func (c *current) checkFile() {
 	case err != nil && !errors.Is(err, c.mistake): // it was not read
 		if c.fault != err.Error() {
 			c.fault = err.Error()
-			c.log().Error("the users' file cannot be read, the users read before stay", zap.Error(err))
+			c.log.Error("the users' file cannot be read, the users read before stay", zap.Error(err))
 		}
 		return
 	case changed && err != nil:
-		c.log().Error("the users' file has a mistake, the users read before stay", zap.Error(err))
+		c.log.Error("the users' file has a mistake, the users read before stay", zap.Error(err))
 	case changed:
 		c.warnOfHashes()
-		c.log().Info("read the users' file again", zap.String("file", c.path), zap.Int("users", len(c.users.Load().byID)))
+		c.log.Info("read the users' file again", zap.String("file", c.path), zap.Int("users", len(c.users.Load().byID)))
 	}
 	c.fault = ""
 }
@@ -181,11 +181,11 @@ func isReadingDue(known bool, readAt, now time.Time) bool {
 func (c *current) warnOfHashes() {
 	all := c.users.Load()
 	if all.unlike > 0 {
-		c.log().Warn("some password hashes have other parameters than most: the time of a sign-in tells these users from unknown ones",
+		c.log.Warn("some password hashes have other parameters than most: the time of a sign-in tells these users from unknown ones",
 			zap.String("file", c.path), zap.Int("users", all.unlike))
 	}
 	if all.weak > 0 {
-		c.log().Warn("some password hashes protect nothing once they are stolen: replace them by `caddy gatehouse user hash`",
+		c.log.Warn("some password hashes protect nothing once they are stolen: replace them by `caddy gatehouse user hash`",
 			zap.String("file", c.path), zap.Int("users", all.weak))
 	}
 }

@@ -35,7 +35,7 @@ func openLimited(t *testing.T, maxSize int64, seeds ...directorytest.Seed) *open
 	t.Helper()
 	core, logs := observer.New(zapcore.InfoLevel)
 	o := &opened{t: t, path: written(t, document(t, seeds...)), logs: logs}
-	c, err := loadFile(o.path, maxSize, func() *zap.Logger { return zap.New(core) })
+	c, err := loadFile(o.path, maxSize, zap.New(core))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,7 +334,7 @@ func TestAFileAboveItsMaximumLeavesTheOldUsers(t *testing.T) {
 		if used, most, ok := o.Size(); !ok || used < times*maxSize || most != maxSize {
 			t.Errorf("%d times the size: %d of %d bytes, %t", times, used, most, ok)
 		}
-		if _, err := loadFile(o.path, maxSize, zap.L); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("larger than max_size, %d bytes", maxSize)) {
+		if _, err := loadFile(o.path, maxSize, zap.L()); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("larger than max_size, %d bytes", maxSize)) {
 			t.Errorf("loading a file of %d times the size: %v", times, err)
 		}
 		if used := testing.AllocsPerRun(1, func() { _, _ = readContents(o.path, maxSize) }); used > 50 {

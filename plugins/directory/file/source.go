@@ -10,8 +10,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-	"go.uber.org/zap"
 
+	"github.com/gatehouse/gatehouse/module/currentlog"
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/plugins/internal/words"
 )
@@ -109,7 +109,7 @@ func (s *Source) Validate() error {
 
 // load reads the file for a directory that may outlive the configuration, and with it its logger.
 func (s *Source) load() (*current, error) {
-	return loadFile(s.Path, s.MaxSize, func() *zap.Logger { return caddy.Log().Named("gatehouse.directories.file") })
+	return loadFile(s.Path, s.MaxSize, currentlog.Logger("gatehouse.directories.file"))
 }
 
 // Discard drops what Validate has read. The gateway calls it when another configuration has opened

@@ -2,6 +2,7 @@ package ldap
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net"
 	"strings"
@@ -346,6 +347,10 @@ func findNobody(c net.Conn, code *atomic.Uint32) {
 	}
 }
 
+func trust(file string) *TLS {
+	return &TLS{json.RawMessage(`{"provider":"file","pem_files":["` + file + `"]}`)}
+}
+
 func TestPasswordsCrossTheNetworkEncryptedOrNotAtAll(t *testing.T) {
 	s := newServer(t)
 	s.fill(t, seed("1", "ann", "secret"))
@@ -355,6 +360,9 @@ func TestPasswordsCrossTheNetworkEncryptedOrNotAtAll(t *testing.T) {
 	}{
 		"start_tls":                     {func(src *Source) { src.StartTLS, src.CA = true, s.ca }, false},
 		"ldaps":                         {func(src *Source) { src.URL, src.CA = s.ldap, s.ca }, false},
+		"start_tls, Caddy's trust_pool": {func(src *Source) { src.StartTLS, src.TLS = true, trust(s.ca) }, false},
+		"ldaps, Caddy's trust_pool":     {func(src *Source) { src.URL, src.TLS = s.ldap, trust(s.ca) }, false},
+		"ldaps, the system's":           {func(src *Source) { src.URL, src.TLS = s.ldap, &TLS{json.RawMessage(`{"provider":"system"}`)} }, true},
 		"start_tls, unknown authority":  {func(src *Source) { src.StartTLS = true }, true},
 		"ldaps, unknown authority":      {func(src *Source) { src.URL = s.ldap }, true},
 		"ldaps, another host's":         {func(src *Source) { src.URL, src.CA = strings.Replace(s.ldap, "127.0.0.1", "localhost", 1), s.ca }, true},

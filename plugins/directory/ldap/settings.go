@@ -76,14 +76,17 @@ func (s *Source) resolveSettings(repl *caddy.Replacer) (*settings, error) {
 			return nil, err
 		}
 	}
-	if c.CA != "" && out.tls == nil {
-		return nil, errors.New("ca: there is no TLS to check: use ldaps:// or start_tls")
+	if (c.CA != "" || c.TLS != nil) && out.tls == nil {
+		return nil, errors.New("ca or tls: there is no TLS to check: use ldaps:// or start_tls")
 	}
 	roots, err := remote.Trust(out.tls, c.CA)
 	if err != nil {
 		return nil, err
 	}
-	out.identity, err = remote.NewIdentity(c, out.password, roots)
+	if err := remote.TrustText(out.tls, c.trusted); err != nil {
+		return nil, err
+	}
+	out.identity, err = remote.NewIdentity(c, out.password, roots, c.trusted)
 	return out, err
 }
 

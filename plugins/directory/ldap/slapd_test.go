@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	_ "github.com/caddyserver/caddy/v2/modules/caddytls" // its trust pools
 	"github.com/go-ldap/ldap/v3"
 	"go.uber.org/goleak"
 
@@ -252,7 +253,9 @@ func (s *server) source(t testing.TB) *Source {
 
 func opened(t testing.TB, src *Source) *dir {
 	t.Helper()
-	if err := src.Provision(caddy.Context{}); err != nil {
+	ctx, cancel := caddy.NewContext(caddy.Context{Context: t.Context()})
+	t.Cleanup(cancel)
+	if err := src.Provision(ctx); err != nil {
 		t.Fatal(err)
 	}
 	d := openDirectory(src.settings, time.Now)

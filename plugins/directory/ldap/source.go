@@ -2,6 +2,8 @@ package ldap
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/plugins/internal/remote"
 	"github.com/gatehouse/gatehouse/plugins/internal/words"
 )
 
@@ -53,15 +56,25 @@ type Source struct {
 	Locked string `json:"locked,omitempty"`
 	// Encrypts a connection to `ldap://` before anything else is sent.
 	StartTLS bool `json:"start_tls,omitempty"`
-	// A file with the certificates (PEM) to trust instead of the system's.
+	// A file with the certificates (PEM) to trust instead of the system's. Excludes `tls`.
 	CA string `json:"ca,omitempty"`
+	// Which certificates to trust, from one of Caddy's modules. Default: the system's.
+	TLS *TLS `json:"tls,omitempty"`
 	// How long one sign-in or look-up may take. Default: `3s`.
 	Timeout caddy.Duration `json:"timeout,omitempty"`
 	// How many connections are used at once, of either kind: for searches and for binds
 	// as users. Others wait. Default: 8.
 	Pool int `json:"pool,omitempty"`
 
+	trusted  string // what TLS.TrustPool has, in PEM form
 	settings *settings
+}
+
+// TLS says which certificates of LDAP servers to trust.
+type TLS struct {
+	// The certificates to trust, from one of Caddy's modules, such as
+	// `{"provider": "file", "pem_files": ["/etc/ssl/ldap.pem"]}`. Default: the system's.
+	TrustPool json.RawMessage `json:"trust_pool,omitempty" caddy:"namespace=tls.ca_pool.source inline_key=provider"`
 }
 
 // CaddyModule returns the Caddy module information.
@@ -84,6 +97,9 @@ func (Source) CaddyModule() caddy.ModuleInfo {
 //		locked    <attribute or filter>
 //		start_tls
 //		ca        <file>
+//		tls {
+//			trust_pool <module> ...
+//		}
 //		timeout   <duration>
 //		pool      <number>
 //	}
@@ -102,16 +118,28 @@ func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"locked":        words.Text(&s.Locked),
 		"start_tls":     words.Flag(&s.StartTLS),
 		"ca":            words.Text(&s.CA),
-		"timeout":       words.Duration(&s.Timeout),
-		"pool":          words.Number(&s.Pool),
+		"tls": func(d *caddyfile.Dispenser, word string) error {
+			s.TLS = new(TLS)
+			return remote.TLSBlock(&s.TLS.TrustPool, nil)(d, word)
+		},
+		"timeout": words.Duration(&s.Timeout),
+		"pool":    words.Number(&s.Pool),
 	})
 }
 
 const passwordExample = "LDAP_PASSWORD"
 
 // Provision checks everything and resolves placeholders. It touches no network.
-func (s *Source) Provision(caddy.Context) error {
+func (s *Source) Provision(ctx caddy.Context) error {
 	var err error
+	if s.TLS != nil && s.TLS.TrustPool != nil {
+		if s.CA != "" {
+			return errors.New("the LDAP directory: expected either ca or tls with trust_pool, which both say whom to trust")
+		}
+		if s.trusted, err = remote.LoadTrustPool(ctx, s.TLS, "TrustPool"); err != nil {
+			return fmt.Errorf("the LDAP directory: tls: trust_pool: %w", err)
+		}
+	}
 	if s.settings, err = s.resolveSettings(caddy.NewReplacer()); err != nil {
 		return fmt.Errorf("the LDAP directory: %w", err)
 	}

@@ -18,11 +18,11 @@ import (
 type dir struct {
 	s    *settings
 	db   *sql.DB
-	log  func() *zap.Logger
+	log  *zap.Logger
 	kind *usualKind
 }
 
-func openDirectory(s *settings, log func() *zap.Logger) *dir {
+func openDirectory(s *settings, log *zap.Logger) *dir {
 	db := sql.OpenDB(s.connector)
 	db.SetMaxOpenConns(s.connections)
 	db.SetMaxIdleConns(s.connections)
@@ -106,7 +106,7 @@ func (d *dir) parseHash(r *row) *password.Parsed {
 		kept, err = d.s.scheme.Parse(r.hash, r.salt)
 	}
 	if err != nil {
-		d.log().Warn("a user cannot sign in: what is kept for a password hash "+err.Error(), zap.String("subject", r.user.ID))
+		d.log.Warn("a user cannot sign in: what is kept for a password hash "+err.Error(), zap.String("subject", r.user.ID))
 		return nil
 	}
 	return kept

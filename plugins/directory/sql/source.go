@@ -7,8 +7,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-	"go.uber.org/zap"
 
+	"github.com/gatehouse/gatehouse/module/currentlog"
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/plugins/internal/words"
 )
@@ -119,7 +119,7 @@ func (s *Source) Identity() any { return s.settings.identity }
 // Open implements [directory.Source]. It connects nowhere: the first sign-in does.
 func (s *Source) Open(context.Context) (directory.Directory, error) {
 	// The directory may outlive the configuration, and with it its logger.
-	return openDirectory(s.settings, func() *zap.Logger { return caddy.Log().Named("gatehouse.directories.sql") }), nil
+	return openDirectory(s.settings, currentlog.Logger("gatehouse.directories.sql")), nil
 }
 
 // Interface guards

@@ -28,7 +28,7 @@ func (d *dir) upgradeHash(ctx context.Context, r *row, kept *password.Parsed, ty
 	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
 	defer cancel()
 	if err := d.replaceHash(ctx, r, hash); err != nil && !errors.Is(err, errChanged) {
-		d.log().Warn("a password hash was not upgraded", zap.String("subject", r.user.ID), zap.Error(queryError(ctx, err)))
+		d.log.Warn("a password hash was not upgraded", zap.String("subject", r.user.ID), zap.Error(queryError(ctx, err)))
 	}
 }
 

@@ -2,6 +2,7 @@ package redisconn
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/gatehouse/gatehouse/plugins/internal/remote"
 	"github.com/gatehouse/gatehouse/plugins/internal/words"
 )
 
@@ -50,13 +52,35 @@ func (c *Config) Through(n *Network) { c.network = n }
 
 // TLS configures which certificates to trust, and the client's own.
 type TLS struct {
-	// A file with the certificates (PEM) to trust instead of the system's.
+	// A file with the certificates (PEM) to trust instead of the system's. Excludes `trust_pool`.
 	CA string `json:"ca,omitempty"`
-	// Files with a certificate and its key (PEM) to present to Redis. Default: none.
+	// The certificates to trust, from one of Caddy's modules, such as
+	// `{"provider": "file", "pem_files": ["/etc/ssl/redis.pem"]}`. Default: the system's.
+	TrustPool json.RawMessage `json:"trust_pool,omitempty" caddy:"namespace=tls.ca_pool.source inline_key=provider"`
+	// A file with a certificate (PEM) to present to Redis. Default: none.
 	Cert string `json:"cert,omitempty"`
-	Key  string `json:"key,omitempty"`
+	// The file with the key (PEM) of `cert`. Required with `cert`.
+	Key string `json:"key,omitempty"`
 	// The name the certificate of Redis must have. Default: the host that is dialled.
 	ServerName string `json:"server_name,omitempty"`
+
+	trusted string // what TrustPool has, in PEM form
+}
+
+var errTwoTrusts = errors.New("expected either ca or trust_pool, which both say whom to trust")
+
+// LoadTrust loads the module of `trust_pool`. It is to be called before [Config.Resolve].
+func (c *Config) LoadTrust(ctx caddy.Context) (err error) {
+	if c.TLS == nil || c.TLS.TrustPool == nil {
+		return nil
+	}
+	if c.TLS.CA != "" {
+		return fmt.Errorf("tls: %w", errTwoTrusts)
+	}
+	if c.TLS.trusted, err = remote.LoadTrustPool(ctx, c.TLS, "TrustPool"); err != nil {
+		return fmt.Errorf("tls: trust_pool: %w", err)
+	}
+	return nil
 }
 
 // DefaultPrefix is the prefix of keys unless another one is configured.
@@ -76,33 +100,19 @@ func (c *Config) Words() map[string]words.Reader {
 		"password":          words.Secret(&c.Password, "REDIS_PASSWORD"),
 		"sentinel_username": words.Text(&c.SentinelUsername),
 		"sentinel_password": words.Secret(&c.SentinelPassword, "SENTINEL_PASSWORD"),
-		"tls": func(d *caddyfile.Dispenser, _ string) error {
-			if d.NextArg() {
-				return d.ArgErr()
+		"tls": func(d *caddyfile.Dispenser, word string) error {
+			t := new(TLS)
+			c.TLS = t
+			known := map[string]*string{"ca": &t.CA, "cert": &t.Cert, "key": &t.Key, "server_name": &t.ServerName}
+			if err := remote.TLSBlock(&t.TrustPool, known)(d, word); err != nil {
+				return err
 			}
-			c.TLS = new(TLS)
-			return tlsBlock(d, c.TLS)
+			if t.CA != "" && t.TrustPool != nil {
+				return d.Errf("tls: %w", errTwoTrusts)
+			}
+			return nil
 		},
 	}
-}
-
-// tlsBlock reads the block of the option tls. Its readers are those of words, but it is nested.
-func tlsBlock(d *caddyfile.Dispenser, t *TLS) error {
-	known := map[string]*string{"ca": &t.CA, "cert": &t.Cert, "key": &t.Key, "server_name": &t.ServerName}
-	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		word := d.Val()
-		into := known[word]
-		if into == nil {
-			return d.Errf("tls: unrecognized word '%s', expected one of: ca, cert, key, server_name", word)
-		}
-		if *into != "" {
-			return d.Errf("tls: %s is given twice", word)
-		}
-		if err := words.Text(into)(d, word); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // CheckLiteral refuses a URL with a password that is not a placeholder, without quoting it, and

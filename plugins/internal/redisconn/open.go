@@ -6,11 +6,9 @@ import (
 	"errors"
 	"net"
 	"strings"
-	"sync"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/logging"
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
@@ -28,10 +26,6 @@ type Tuning struct {
 
 const keepAlive = 15 * time.Second
 
-// silence turns off go-redis's logger, which is global and writes its own lines to stderr. The
-// errors it returns say the same, and passwords are removed from these.
-var silence = sync.OnceFunc(logging.Disable)
-
 // Open returns a client. It does not connect: the first command does. Nothing is retried, since
 // a write whose reply was lost may have taken effect; run scripts with [Script.Run], which still
 // follows a cluster's redirections.
@@ -43,7 +37,7 @@ func (s Settings) Open(t Tuning) (goredis.UniversalClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	silence()
+	bridgeLog()
 	o := &goredis.UniversalOptions{
 		Addrs:                    strings.Split(s.nodes, ","),
 		MasterName:               s.master,

@@ -91,7 +91,7 @@ func (s *Settings) setTrust(t *TLS, repl *caddy.Replacer) error {
 			return err
 		}
 	}
-	s.serverName = texts[3]
+	s.serverName, s.ca = texts[3], t.trusted
 	if (texts[1] == "") != (texts[2] == "") {
 		return errors.New("cert and key belong together")
 	}

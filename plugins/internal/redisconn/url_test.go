@@ -1,15 +1,18 @@
 package redisconn
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	_ "github.com/caddyserver/caddy/v2/modules/caddytls" // its trust pools
 
 	"github.com/gatehouse/gatehouse/plugins/internal/words"
 )
@@ -181,16 +184,21 @@ func TestWordsOfACaddyfile(t *testing.T) {
 	}{
 		"prefix a:\ntimeout 2s\nusername u\npassword {env.P}": {config: Config{Prefix: "a:", Timeout: caddy.Duration(2 * time.Second), Username: "u", Password: "{env.P}"}},
 		"sentinel_username u\nsentinel_password {env.P}":      {config: Config{SentinelUsername: "u", SentinelPassword: "{env.P}"}},
-		"tls {\nca a\ncert b\nkey c\nserver_name d\n}":        {config: Config{TLS: &TLS{"a", "b", "c", "d"}}},
-		"tls":                            {config: Config{TLS: &TLS{}}},
-		"password hush":                  {fault: "expected a placeholder"},
-		"sentinel_password hush":         {fault: "expected a placeholder"},
-		"tls on":                         {fault: "wrong argument count"},
-		"tls {\ninsecure\n}":             {fault: "tls: unrecognized word 'insecure'"},
-		"tls {\nca a\nca b\n}":           {fault: "tls: ca is given twice"},
-		"tls {\nca\n}":                   {fault: "expected one value"},
-		"timeout never":                  {fault: "invalid duration"},
-		"tls {\nca a\n}\ntls {\nca b\n}": {fault: "tls is given twice"},
+		"tls {\nca a\ncert b\nkey c\nserver_name d\n}":        {config: Config{TLS: &TLS{CA: "a", Cert: "b", Key: "c", ServerName: "d"}}},
+		"tls {\ntrust_pool file a b\n}":                       {config: Config{TLS: &TLS{TrustPool: json.RawMessage(`{"pem_files":["a","b"],"provider":"file"}`)}}},
+		"tls":                                                 {config: Config{TLS: &TLS{}}},
+		"password hush":                                       {fault: "expected a placeholder"},
+		"sentinel_password hush":                              {fault: "expected a placeholder"},
+		"tls on":                                              {fault: "wrong argument count"},
+		"tls {\ninsecure\n}":                                  {fault: "tls: unrecognized word 'insecure'"},
+		"tls {\nca a\nca b\n}":                                {fault: "tls: ca is given twice"},
+		"tls {\nca\n}":                                        {fault: "expected one value"},
+		"tls {\ntrust_pool\n}":                                {fault: "tls: trust_pool: expected one of Caddy's modules"},
+		"tls {\ntrust_pool nowhere\n}":                        {fault: "no module tls.ca_pool.source.nowhere, expected one of: combined, file,"},
+		"tls {\nca a\ntrust_pool file b\n}":                   {fault: "expected either ca or trust_pool"},
+		"tls {\ntrust_pool file a\ntrust_pool file b\n}":      {fault: "tls: trust_pool is given twice"},
+		"timeout never":                                       {fault: "invalid duration"},
+		"tls {\nca a\n}\ntls {\nca b\n}":                      {fault: "tls is given twice"},
 	} {
 		var c Config
 		d := caddyfile.NewTestDispenser("redis {\n" + block + "\n}")
@@ -199,7 +207,7 @@ func TestWordsOfACaddyfile(t *testing.T) {
 		switch {
 		case want.fault != "" && (err == nil || !strings.Contains(err.Error(), want.fault) || strings.Contains(err.Error(), "hush")):
 			t.Errorf("%q: %v, want %q", block, err, want.fault)
-		case want.fault == "" && (err != nil || fmt.Sprintf("%+v", c) != fmt.Sprintf("%+v", want.config) && (c.TLS == nil || *c.TLS != *want.config.TLS)):
+		case want.fault == "" && (err != nil || fmt.Sprintf("%+v", c) != fmt.Sprintf("%+v", want.config) && !reflect.DeepEqual(c, want.config)):
 			t.Errorf("%q: %+v, %v", block, c, err)
 		}
 	}

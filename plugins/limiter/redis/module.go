@@ -59,7 +59,7 @@ func (*Limiter) CaddyModule() caddy.ModuleInfo {
 }
 
 // Provision implements caddy.Provisioner. It touches no network.
-func (l *Limiter) Provision(caddy.Context) error {
+func (l *Limiter) Provision(ctx caddy.Context) error {
 	if l.Nodes < 0 || l.Nodes > maxNodes {
 		return fmt.Errorf("limiter redis: nodes is %d, it must be from 1 to %d", l.Nodes, maxNodes)
 	}
@@ -74,6 +74,9 @@ func (l *Limiter) Provision(caddy.Context) error {
 			return errors.New("limiter redis: without an address the connection is the store's; credentials and tls belong to one with an address")
 		}
 		own.URL = "redis://store" // for the checks of the rest
+	}
+	if err := own.LoadTrust(ctx); err != nil {
+		return fmt.Errorf("limiter redis: %w", err)
 	}
 	settings, err := own.Resolve(caddy.NewReplacer())
 	if err != nil {
@@ -143,6 +146,7 @@ func (l *Limiter) Open(ctx context.Context) (ratelimit.OpenSource, error) {
 //	    size     <bytes>
 //	    timeout  <duration>
 //	    tls {
+//	        trust_pool  <module> ...
 //	        ca          <file>
 //	        cert        <file>
 //	        key         <file>

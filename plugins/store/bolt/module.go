@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/gatehouse/gatehouse/module/currentlog"
 	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/plugins/internal/words"
 )
@@ -83,8 +84,8 @@ func (b *Bolt) Open(ctx context.Context) (store.Backend, error) {
 	backend, err := Open(Options{
 		Path:        b.resolved,
 		GroupCommit: time.Duration(b.GroupCommit),
-		// The store outlives the configuration, so it must not log through it.
-		Logger: caddy.Log().Named("gatehouse.store.bolt"),
+		// The store outlives the configuration, whose own logger ends with it.
+		Logger: currentlog.Logger("gatehouse.stores.bolt"),
 	})
 	if err != nil {
 		return nil, err // not a typed nil in the interface

@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/gatehouse/gatehouse/module/currentlog"
 	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/plugins/internal/redisconn"
 	"github.com/gatehouse/gatehouse/plugins/internal/words"
@@ -52,9 +53,12 @@ func (*Redis) CaddyModule() caddy.ModuleInfo {
 }
 
 // Provision implements caddy.Provisioner. It touches no network.
-func (r *Redis) Provision(caddy.Context) (err error) {
+func (r *Redis) Provision(ctx caddy.Context) (err error) {
 	if r.Replicas < 0 || r.Replicas > maxReplicas {
 		return fmt.Errorf("store redis: replicas: expected a number from 0 to %d", maxReplicas)
+	}
+	if err := r.LoadTrust(ctx); err != nil {
+		return fmt.Errorf("store redis: %w", err)
 	}
 	if r.settings, err = r.Resolve(caddy.NewReplacer()); err != nil {
 		return fmt.Errorf("store redis: %w", err)
@@ -86,8 +90,8 @@ func (r *Redis) Open(ctx context.Context) (store.Backend, error) {
 	backend, err := Open(Options{
 		Settings: r.settings,
 		Replicas: r.Replicas,
-		// The store outlives the configuration, so it must not log through it.
-		Logger: caddy.Log().Named("gatehouse.store.redis"),
+		// The store outlives the configuration, whose own logger ends with it.
+		Logger: currentlog.Logger("gatehouse.stores.redis"),
 	})
 	if err != nil {
 		return nil, err // not a typed nil in the interface
@@ -106,6 +110,7 @@ func (r *Redis) Open(ctx context.Context) (store.Backend, error) {
 //	    sentinel_username <name>
 //	    sentinel_password <placeholder>
 //	    tls {
+//	        trust_pool  <module> ...
 //	        ca          <file>
 //	        cert        <file>
 //	        key         <file>

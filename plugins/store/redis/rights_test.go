@@ -1,12 +1,14 @@
 package redis
 
 import (
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	_ "github.com/caddyserver/caddy/v2/modules/caddytls" // its trust pools
 	"go.uber.org/zap"
 
 	"github.com/gatehouse/gatehouse/internal/testkit/redistest"
@@ -52,6 +54,9 @@ func TestAUserWithTheRightsThatAreDocumentedCanDoEverything(t *testing.T) {
 		"one server": {redisconn.Config{URL: redistest.Shared(t).URL()}, rights, 0, []*redistest.Server{redistest.Shared(t)}},
 		"one server through TLS": {redisconn.Config{URL: over.URL(), TLS: &redisconn.TLS{CA: certs.CA, Cert: certs.Cert, Key: certs.Key}}, rights, 0,
 			[]*redistest.Server{over}},
+		"one server through TLS, with Caddy's trust_pool": {redisconn.Config{URL: over.URL(), Prefix: "gatehouse:pool:", TLS: &redisconn.TLS{
+			TrustPool: json.RawMessage(`{"provider":"file","pem_files":["` + certs.CA + `"]}`), Cert: certs.Cert, Key: certs.Key}}, rights, 0,
+			[]*redistest.Server{over}},
 		"a primary and its replica": {redisconn.Config{URL: sentinel.URL()}, rights, 1, []*redistest.Server{sentinel.Primary(), sentinel.Replica()}},
 		"a cluster":                 {redisconn.Config{URL: cluster.URL()}, rights + " " + rightsCluster, 1, cluster.Nodes},
 	} {
@@ -59,7 +64,9 @@ func TestAUserWithTheRightsThatAreDocumentedCanDoEverything(t *testing.T) {
 			permit(t, c.rights, c.servers...)
 			c.config.Username, c.config.Password = "gate", "pass"
 			module := Redis{Config: c.config, Replicas: c.replicas}
-			if err := module.Provision(caddy.Context{}); err != nil {
+			ctx, cancel := caddy.NewContext(caddy.Context{Context: t.Context()})
+			defer cancel()
+			if err := module.Provision(ctx); err != nil {
 				t.Fatal(err)
 			}
 			b, logs := logged(t, Options{Settings: module.settings, Replicas: c.replicas})
