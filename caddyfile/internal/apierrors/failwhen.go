@@ -3,6 +3,7 @@ package apierrors
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
@@ -19,6 +20,18 @@ func readFailWhen(d *caddyfile.Dispenser) (rule envelope.FailWhen, err error) {
 		return rule, err
 	}
 	return FailWhen(d, words)
+}
+
+// CutOperator separates the operator < from the value behind it in the words that begin with an
+// operator. `caddy fmt` joins them, since a heredoc begins with the same sign.
+func CutOperator(words []string) []string {
+	if len(words) == 0 {
+		return words
+	}
+	if value, ok := strings.CutPrefix(words[0], "<"); ok && value != "" && value[0] != '=' {
+		return slices.Concat([]string{"<", value}, words[1:])
+	}
+	return words
 }
 
 // FailWhen parses the words behind fail_when.
@@ -42,6 +55,9 @@ func FailWhen(d *caddyfile.Dispenser, words []string) (rule envelope.FailWhen, e
 		rule.Header, words = words[1], words[2:]
 	default:
 		rule.Pointer, words = words[0], words[1:]
+	}
+	if !rule.NotJSON {
+		words = CutOperator(words)
 	}
 	end := len(words) - 2 // status stands before a number, or before a number and a code
 	if end >= 1 && words[end] != "status" || rule.NotJSON && end > 0 {

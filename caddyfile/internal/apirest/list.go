@@ -6,6 +6,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/gatehouse/gatehouse/caddyfile/internal/apierrors"
 	"github.com/gatehouse/gatehouse/caddyfile/internal/parse"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/list"
@@ -211,6 +212,7 @@ func toCondition(d *caddyfile.Dispenser, word string, words []string) (c envelop
 	if len(words) < 2 {
 		return c, d.Errf("%s: expected %s", word, conditionForm)
 	}
+	words = slices.Concat(words[:1], apierrors.CutOperator(words[1:]))
 	c = envelope.Condition{Pointer: words[0], Op: words[1]}
 	if len(words) > 2 {
 		c.Values = words[2:]
