@@ -91,9 +91,9 @@ type App struct {
 	// `public` (the default): public clients must use PKCE; `required`: all must.
 	PKCE string `json:"pkce,omitempty"`
 	// Permissions that clients may ask for, besides `openid`, `profile`, `email` and
-	// `offline_access`.
+	// `offline_access`. Default: none.
 	Scopes []Scope `json:"scopes,omitempty"`
-	// Applications that may ask for tokens.
+	// Applications that may ask for tokens. Default: those in the store alone, if any.
 	Clients []Client `json:"clients,omitempty"`
 	// Lets clients register themselves. Default: they cannot.
 	Registration *Registration `json:"registration,omitempty"`

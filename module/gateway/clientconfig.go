@@ -14,15 +14,15 @@ type Client struct {
 	oauth.Client
 	// Secrets, at least 32 characters each, any of which authenticates. Best given as
 	// placeholders such as `{env.READER_SECRET}`, resolved when the configuration is
-	// loaded.
+	// loaded. Default: none.
 	Secrets []string `json:"secrets,omitempty"`
 	// Secrets as `sha256:` and 64 hexadecimal digits. The Caddyfile adapter puts
-	// literal secrets here.
+	// literal secrets here. Default: none.
 	SecretHashes []string `json:"secret_hashes,omitempty"`
 	// Grant types of the past, `implicit` and `password`, each with the day on which it
 	// ends as `YYYY-MM-DD`: from 00:00 UTC of that day it is refused. RFC 9700 section 2
 	// says not to use them; there is a warning at every load. Answers for `password` carry
-	// the headers Deprecation and Sunset; those of a redirect would reach no application.
+	// the headers Deprecation and Sunset; those of a redirect would reach no application. Default: none.
 	DeprecatedGrants map[string]string `json:"deprecated_grants,omitempty"`
 }
 

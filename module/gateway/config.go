@@ -69,7 +69,7 @@ type Session struct {
 
 // Scope is a permission that clients may request.
 type Scope struct {
-	// The name on the wire, a scope-token of RFC 6749 section 3.3.
+	// The name on the wire, a scope-token of RFC 6749 section 3.3. Required.
 	Name string `json:"name"`
 	// The text of the consent page by language tag; `en` is required.
 	Text map[string]string `json:"text"`
@@ -79,7 +79,7 @@ type Scope struct {
 
 // Pages says how the pages look.
 type Pages struct {
-	// A directory whose files replace built-in templates of the same name.
+	// A directory whose files replace built-in templates of the same name. Default: none are replaced.
 	Templates string `json:"templates,omitempty"`
 	// An https address or a path on the issuer's host. Default: Gatehouse's logo.
 	Logo string `json:"logo,omitempty"`
@@ -99,13 +99,13 @@ type Pages struct {
 // Links are addresses that the pages link to, each an https URL or a path on the issuer's
 // host. Default: no link.
 type Links struct {
-	// At the foot of every page.
+	// At the foot of every page. Default: no link.
 	Help string `json:"help,omitempty"`
-	// At the foot of every page.
+	// At the foot of every page. Default: no link.
 	Privacy string `json:"privacy,omitempty"`
-	// At the foot of every page.
+	// At the foot of every page. Default: no link.
 	Terms string `json:"terms,omitempty"`
-	// Below the password field, for people who have forgotten theirs.
+	// Below the password field, for people who have forgotten theirs. Default: no link.
 	Forgot string `json:"forgot,omitempty"`
 }
 

@@ -32,7 +32,7 @@ type Errors struct {
 	From []envelope.From `json:"from,omitempty"`
 	// Conditions under which a JSON response with a status of success is a failure. The first
 	// that is true decides. At most 64 KiB of such a response are held back until it is known
-	// that none is true; if one becomes true after that, the connection is aborted.
+	// that none is true; if one becomes true after that, the connection is aborted. Default: none.
 	FailWhen []envelope.FailWhen `json:"fail_when,omitempty"`
 	// The charset of the upstream's texts that are not in UTF-8 and have no other label: a name of
 	// the WHATWG or IANA, such as `iso-8859-1`. Default: if an error is in neither UTF-8 nor the

@@ -13,7 +13,7 @@ import (
 // The fields with a JSON name are the settings of a client. This is their only list: the
 // configuration, the admin API and the records of the store embed it.
 type Client struct {
-	// The client_id.
+	// The client_id. The client_id, unique among all clients. Required.
 	ID string `json:"id"`
 	// What people are shown. Default: the id.
 	Name string `json:"name,omitempty"`
@@ -22,7 +22,7 @@ type Client struct {
 	Owner string `json:"owner,omitempty"`
 	// The client's public keys as a JWK set (RFC 7517 section 5), with which it authenticates by `private_key_jwt`
 	// (RFC 7523). In a configuration it may also be the path of a file that holds one, read when the configuration is
-	// loaded; placeholders are resolved, except in an inline set.
+	// loaded; placeholders are resolved, except in an inline set. Default: none.
 	JWKS string `json:"jwks,omitempty"`
 	// The one way in which the client may authenticate: `client_secret_basic`, `client_secret_post` or
 	// `private_key_jwt`. Default: any for which it has a secret or keys.
@@ -32,19 +32,19 @@ type Client struct {
 	// A program on the user's device: a registered loopback address (127.0.0.1, [::1] or
 	// localhost) matches with any port, and private-use schemes are allowed (RFC 8252).
 	Native bool `json:"native,omitempty"`
-	// Where codes may be sent, compared exactly.
+	// Where codes may be sent, compared exactly. Required for grants that redirect; default: none.
 	RedirectURIs []string `json:"redirect_uris,omitempty"`
 	// Where a browser may be sent after a sign-out that the client began (OpenID Connect
-	// RP-Initiated Logout 1.0), compared exactly.
+	// RP-Initiated Logout 1.0), compared exactly. Default: none.
 	PostLogoutRedirectURIs []string `json:"post_logout_redirect_uris,omitempty"`
 	// Browser origins that may call the token endpoint, as browsers send them, besides those
-	// of the redirect addresses of a public client.
+	// of the redirect addresses of a public client. Default: none.
 	Origins []string `json:"origins,omitempty"`
 	// Grant types: `authorization_code`, `refresh_token`, `client_credentials` and
 	// `urn:ietf:params:oauth:grant-type:device_code`, for short `device_code` (RFC 8628). Default: the first two when
 	// there is a redirect address, else the last, unless the client has a deprecated grant.
 	Grants []GrantType `json:"grants,omitempty"`
-	// Scopes it may ask for.
+	// Scopes it may ask for. Default: none.
 	Scopes []string `json:"scopes,omitempty"`
 	// Scopes it gets when it asks for none. Default: none, and asking is required.
 	DefaultScopes []string `json:"default_scopes,omitempty"`

@@ -9,11 +9,11 @@ import (
 
 // Cost is the cost of some requests.
 type Cost struct {
-	// Units, from 1.
+	// Units, from 1. Required.
 	Units int64 `json:"units"`
 	// Methods in capitals. Default: every method.
 	Methods []string `json:"methods,omitempty"`
-	// Paths, as in a guard's rules.
+	// Paths, as in a guard's rules. Required.
 	Paths []string `json:"paths"`
 }
 

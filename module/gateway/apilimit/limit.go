@@ -41,11 +41,11 @@ func init() { caddy.RegisterModule(new(Limit)) }
 //
 // A request that is refused emits the event `gatehouse_limit_exceeded`.
 type Limit struct {
-	// A request must fit into all policies that apply to it.
+	// A request must fit into all policies that apply to it. At least one is required.
 	Policies []Policy `json:"policies,omitempty"`
-	// What requests cost; the first match counts, other requests cost 1.
+	// What requests cost; the first match counts, other requests cost 1. Default: all cost 1.
 	Costs []Cost `json:"costs,omitempty"`
-	// Client ids, addresses and address ranges that are not limited.
+	// Client ids, addresses and address ranges that are not limited. Default: nobody is exempt.
 	Exempt []string `json:"exempt,omitempty"`
 	// `x` for X-RateLimit-* (the default), `ietf` for RateLimit and RateLimit-Policy, or
 	// `both`.

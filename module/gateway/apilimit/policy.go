@@ -16,14 +16,14 @@ import (
 // Policy is one limit.
 type Policy struct {
 	// Names the policy to clients and operators, and in metrics: letters, digits, `_`, `-`, `.`.
-	// `none` is reserved.
+	// `none` is reserved. Required.
 	Name string `json:"name"`
 	// What it counts by: `client`, `user`, `ip` (IPv6 by /64), `route` (the guard's rule),
 	// `all`, or a text with a placeholder. It does not apply to requests where this is empty.
 	By string `json:"by"`
-	// Units of cost allowed in a window.
+	// Units of cost allowed in a window. Required.
 	Limit int64 `json:"limit"`
-	// The length of the window, at least one second.
+	// The length of the window, at least one second. Required.
 	Window caddy.Duration `json:"window"`
 	// Only counts, and refuses nothing.
 	DryRun bool `json:"dry_run,omitempty"`

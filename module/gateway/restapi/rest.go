@@ -38,8 +38,9 @@ type REST struct {
 	// The versions of the API. Default: it has none.
 	Versions []Version `json:"versions,omitempty"`
 	// The resources. Once there is one, what is not declared is 404.
+	// Default: none, and requests pass to the upstream unchanged.
 	Resources []resource.Resource `json:"resources,omitempty"`
-	// Work that outlives its request.
+	// Work that outlives its request. Default: none.
 	Jobs []job.Config `json:"jobs,omitempty"`
 	// How the upstream reports errors, besides what is known of such reports anyway.
 	Errors *Dialect `json:"errors,omitempty"`
@@ -100,7 +101,7 @@ type Version struct {
 	// handler.
 	Charset string `json:"charset,omitempty"`
 	// Resources that differ in this version, or are there in it alone. They take the place
-	// of those with the same path.
+	// of those with the same path. Default: none.
 	Resources []resource.Resource `json:"resources,omitempty"`
 }
 

@@ -17,12 +17,12 @@ import (
 // Member is a member that the gateway places in the body of the upstream's request.
 type Member struct {
 	// Its name; the JSON Pointer of one inside others, `/arguments/ids`; either with `[]` behind it
-	// for a list with this one value.
+	// for a list with this one value. Required.
 	Name string `json:"name"`
 	// Its value. `{id}` is a value of the client's path, `{id|int}` the same as a whole number;
 	// `{query.start}` a parameter of a read, by the upstream's name. In JSON a number, true, false,
 	// null, an array, an object and a text in quotes are what they are, everything else is a text;
-	// in a form all values are texts.
+	// in a form all values are texts. Required.
 	Value string `json:"value,omitempty"`
 }
 

@@ -13,17 +13,18 @@ import (
 // the kinds that are named are read. Without one, JSON, HTML and plain text are read as far as
 // they are self-explanatory.
 type From struct {
-	// The kind of body: `json` or `html`. For HTML, the title or the first heading is read.
+	// The kind of body: `json` or `html`. For HTML, the title or the first heading is read. Required.
 	Kind Kind `json:"kind"`
 	// JSON Pointer (RFC 6901) to the error's code. If it consists of lower case letters, digits
 	// and underscores, it becomes the `code`. Any other code is meant for people: it becomes the
 	// message of an error that has none, and is otherwise dropped.
 	Code string `json:"code,omitempty"`
 	// JSON Pointer to the error's text. If no pointer is given, the usual places are searched.
+	// Default: the usual places.
 	Message string `json:"message,omitempty"`
 	// JSON Pointer to the name of the invalid parameter, to an object whose members are named
 	// after the invalid parameters, or to an array of their names. Of several, the first is
-	// reported.
+	// reported. Default: none.
 	Field string `json:"field,omitempty"`
 }
 

@@ -13,13 +13,14 @@ import (
 
 // Condition compares one value of a JSON response.
 type Condition struct {
-	// JSON Pointer (RFC 6901) to a value of the answer.
+	// JSON Pointer (RFC 6901) to a value of the answer. Default: the whole answer.
 	Pointer string `json:"pointer,omitempty"`
 	// `==` (any of the values), `!=` (none of them), `<`, `<=`, `>`, `>=`, `exists`,
 	// `missing`, or `empty` (null, false, and a text, array or object with nothing in it).
 	// But for `missing`, a value that is not there fulfils no condition.
 	Op string `json:"op,omitempty"`
 	// What the value is compared with, by its text: `0` is the number 0 and the string "0".
+	// Required, except with `exists`, `missing` and `empty`.
 	Values []string `json:"values,omitempty"`
 }
 
@@ -33,7 +34,7 @@ type FailWhen struct {
 	// inside the response apply to JSON only.
 	Pointer string `json:"pointer,omitempty"`
 	// Name of a header field of the response that is compared instead. Several fields of that
-	// name are joined by commas.
+	// name are joined by commas. Default: the body is compared.
 	Header string `json:"header,omitempty"`
 	// Holds if the response is not JSON, instead of a comparison. Attachments, event streams,
 	// JSON lines and the media types that a resource passes are exempt.
@@ -43,6 +44,7 @@ type FailWhen struct {
 	// But for `missing`, a value that is not there fulfils no condition.
 	Op string `json:"op,omitempty"`
 	// What the value is compared with, by its text: `0` is the number 0 and the string "0".
+	// Required, except with `exists`, `missing` and `empty`.
 	Values []string `json:"values,omitempty"`
 	// The status of the failure, 400 to 599. Default: 502 for `not_json`.
 	Status int `json:"status,omitempty"`

@@ -11,7 +11,7 @@ import (
 
 // Link is a relation of each resource of a kind.
 type Link struct {
-	// The relation: `self` and `delete` are known, others say where they lead.
+	// The relation: `self` and `delete` are known, others say where they lead. Required.
 	Rel string `json:"rel"`
 	// The method, in capitals. Default: `GET`, of `delete` `DELETE`.
 	Method string `json:"method,omitempty"`

@@ -27,11 +27,11 @@ type Config struct {
 	// the total is not known.
 	Total string `json:"total,omitempty"`
 	// Header of the upstream's answer with that number, instead of `total`: digits, or a
-	// range with the number behind its slash, as Content-Range has it (`0-19/57`).
+	// range with the number behind its slash, as Content-Range has it (`0-19/57`). Default: none.
 	TotalHeader string `json:"total_header,omitempty"`
 	// `local` for an upstream that always gives the whole list: the page is cut out here,
 	// and elements that come are counted when the total is not declared. With cursors they are
-	// followed, to a bound.
+	// followed, to a bound. Default: the upstream gives pages.
 	Paginate string `json:"paginate,omitempty"`
 	// Where the upstream's answers say how their next page is asked for, for one that has
 	// cursors and no numbers of pages. Clients follow `next` links, and `page` is refused.
@@ -48,10 +48,10 @@ type Config struct {
 
 // Cursor is a parameter that leads to the upstream's next page.
 type Cursor struct {
-	// The upstream's parameter.
+	// The upstream's parameter. Required.
 	Parameter string `json:"parameter"`
 	// JSON Pointer of its next value in the upstream's answer, a text or a number. There is no
-	// next page when no cursor of the list has a value.
+	// next page when no cursor of the list has a value. Required.
 	Pointer string `json:"pointer"`
 }
 
@@ -59,7 +59,7 @@ type Cursor struct {
 type Send struct {
 	// The number of the page. Default: `page`, unless `offset` is given.
 	Page string `json:"page,omitempty"`
-	// The number of elements before the page, instead of its number.
+	// The number of elements before the page, instead of its number. Default: the number of the page is sent.
 	Offset string `json:"offset,omitempty"`
 	// The elements on a page. Default: `limit`.
 	Limit string `json:"limit,omitempty"`
@@ -80,7 +80,7 @@ type Send struct {
 
 // Name is a word of ours and the upstream's word for it.
 type Name struct {
-	// Ours.
+	// The name that clients use. Required.
 	Name string `json:"name"`
 	// The upstream's. Default: the same.
 	Upstream string `json:"upstream,omitempty"`

@@ -13,7 +13,7 @@ import (
 
 // Config is how the gateway signs in to an upstream with an account of its own.
 type Config struct {
-	// The requests that sign in, in their order.
+	// The requests that sign in, in their order. At least one is required.
 	Steps []Step `json:"steps,omitempty"`
 	// Which answers say that the session is over, so that the gateway signs in again and repeats
 	// the request. They must be answers of requests that did nothing. Default: the status 401.
@@ -22,15 +22,15 @@ type Config struct {
 
 // Step is one request of a sign-in.
 type Step struct {
-	// `GET` or `POST`.
+	// `GET` or `POST`. Required.
 	Method string `json:"method"`
-	// The upstream's path and query.
+	// The upstream's path and query. Required.
 	Upstream string `json:"upstream"`
 	// How the body is sent: `form` (the default) or `json`.
 	As string `json:"as,omitempty"`
-	// The parameters of the body. Placeholders such as `{file./run/password}` are filled in.
+	// The parameters of the body. Placeholders such as `{file./run/password}` are filled in. Default: none.
 	Send []Value `json:"send,omitempty"`
-	// What is kept of the answer.
+	// What is kept of the answer. Default: nothing.
 	Keep []Keep `json:"keep,omitempty"`
 	// Statuses of the answer that are a success, such as the 409 of an API that gives its session's
 	// id only to those it refuses. Any other has failed. Default: all below 400.
@@ -42,19 +42,22 @@ type Step struct {
 
 // Value is a parameter of a step's body.
 type Value struct {
-	Name  string `json:"name"`
+	// The parameter's name. Required.
+	Name string `json:"name"`
+	// Its value. Default: empty.
 	Value string `json:"value,omitempty"`
 }
 
 // Keep is a value of a step's answer that goes with the steps and the requests behind it.
 type Keep struct {
-	// `cookie`, `json` or `header`.
+	// `cookie`, `json` or `header`. Required.
 	From string `json:"from"`
 	// The cookie's name ("" for all of them), a JSON Pointer, or the header field's name.
+	// Default: all cookies; required for the others.
 	Name string `json:"name,omitempty"`
 	// Where it goes: `query`, `body` or `header`. Default, of cookies alone: they go as cookies.
 	In supply.Place `json:"in,omitempty"`
-	// The name that it goes under.
+	// The name that it goes under. Required, except for cookies.
 	As string `json:"as,omitempty"`
 	// What stands before it in a header field, such as `Bearer`. Default: nothing.
 	Scheme string `json:"scheme,omitempty"`

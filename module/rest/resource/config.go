@@ -28,14 +28,14 @@ type Resource struct {
 	// JSON Pointer of the id in a resource, in the upstream's names. Default: `/id`.
 	ID string `json:"id,omitempty"`
 	// Members by our names and the upstream's names for them, in answers and bodies alike. A name
-	// has no slash: one that has is written as a pointer in `lift`, `/b~1c`.
+	// has no slash: one that has is written as a pointer in `lift`, `/b~1c`. Default: none.
 	Rename map[string]string `json:"rename,omitempty"`
 	// Members by our names that are somewhere inside the upstream's resource, and the JSON
 	// Pointers of them: `/title/rendered`. Where nothing is there, an answer has no such
 	// member. In bodies they are refused, unless `rename` says what they are called there. A
 	// pointer to a member of the resource itself, `/name`, is its name: in answers and bodies, or
 	// in answers alone where `rename` has another one for bodies.
-	// Values in a member that is in `drop` too stream; of others a resource may have 1 MiB.
+	// Values in a member that is in `drop` too stream; of others a resource may have 1 MiB. Default: none.
 	Lift map[string]string `json:"lift,omitempty"`
 	// Members of the upstream's resource that do not reach clients, by the upstream's names, or
 	// JSON Pointers of those inside others. Default: none.
@@ -44,7 +44,7 @@ type Resource struct {
 	// `{"article":{...}}`, and `article[title]` in a form. Default: none.
 	Wrap string `json:"wrap,omitempty"`
 	// Words of ours for an upstream's values, by member (our name) and word. A body with
-	// another value is refused, an answer's stays.
+	// another value is refused, an answer's stays. Default: any value.
 	Values map[string]map[string]string `json:"values,omitempty"`
 	// The members that a PUT must carry, in our names. Default: none in particular.
 	Replace []string `json:"replace,omitempty"`
@@ -62,7 +62,7 @@ type Resource struct {
 	Batch []string `json:"batch,omitempty"`
 	// The most items of such a PATCH, at most 1000. Default: 100.
 	BatchMax int `json:"batch_max,omitempty"`
-	// Constraints on the members of bodies.
+	// Constraints on the members of bodies. Default: none.
 	Validate []validate.Rule `json:"validate,omitempty"`
 	// A schema of bodies, besides.
 	Schema *validate.Schema `json:"schema,omitempty"`
@@ -97,7 +97,7 @@ type Resource struct {
 	Fixed []Fixed `json:"fixed,omitempty"`
 	// What answers in XML look like; they are read as JSON. Default: the upstream answers in JSON.
 	FromXML *FromXML `json:"from_xml,omitempty"`
-	// Resources of each item.
+	// Resources of each item. Default: none.
 	Nested []Resource `json:"nested,omitempty"`
 
 	// Shared are parameters that the gateway sends with requests of all resources. With sets
@@ -109,22 +109,22 @@ type Resource struct {
 
 // Route is one operation: a request of the client's, and the upstream's for it.
 type Route struct {
-	// The client's method.
+	// The client's method. Required.
 	Method string `json:"method"`
 	// The client's path; placeholders are whole segments: `/articles/{id}`. Their values have
 	// ASCII letters, digits and `-_.~:@`, unless an expression (RE2, of the whole decoded value)
 	// permits others: `/pages/{title:[^|]+}`. It holds for the placeholder of that name in the
-	// whole resource and in those nested in it.
+	// whole resource and in those nested in it. Required.
 	Path string `json:"path"`
 	// The upstream's method. Default: the same.
 	UpstreamMethod string `json:"upstream_method,omitempty"`
-	// The upstream's path and query, with the placeholders of `path`.
+	// The upstream's path and query, with the placeholders of `path`. Required.
 	Upstream string `json:"upstream"`
 	// How the body is sent: `form`, `json`, `multipart` or `xml`. With a GET, `form` or `json`: the
 	// upstream takes the parameters in the body of a POST. Default: `json` where members are
 	// renamed, else as it came.
 	As string `json:"as,omitempty"`
-	// The outermost element of a body that is sent as `xml`.
+	// The outermost element of a body that is sent as `xml`. Required with `xml`.
 	XMLRoot string `json:"xml_root,omitempty"`
 	// The upstream is called by JSON-RPC at this path, with POST, instead. Default: it is not.
 	RPC *RPC `json:"rpc,omitempty"`
@@ -138,7 +138,7 @@ type Route struct {
 
 // Created is the answer to a request that made something.
 type Created struct {
-	// The status: `201`.
+	// The status: `201`. Required.
 	Status int `json:"status"`
 	// JSON Pointer of the new id in the upstream's answer. Default: where `id` is in the
 	// resource.
@@ -149,7 +149,7 @@ type Created struct {
 type RPC struct {
 	// What the upstream speaks: `json` or `xml`. Default: `json`.
 	Protocol string `json:"protocol,omitempty"`
-	// The name of the method: `article.get`.
+	// The name of the method: `article.get`. Required.
 	Method string `json:"method"`
 	// The parameters, a JSON array or object in which placeholders stand for values: `[{id}]`,
 	// `{"id":{id|int},"title":{body.title}}`. There are those of the client's path as texts,

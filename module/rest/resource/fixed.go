@@ -11,10 +11,10 @@ import (
 
 // Fixed is a parameter that the gateway sends with requests to the upstream, and clients cannot send.
 type Fixed struct {
-	// The parameter's name, or the header field's.
+	// The parameter's name, or the header field's. Required.
 	Name string `json:"name"`
 	// Its value, in which placeholders such as `{file./run/csrf}` and `{env.KEY}` are filled in for
-	// each request.
+	// each request. Required.
 	Value string `json:"value,omitempty"`
 	// Where it stands: `query` (the default), `body` (a member of the body, in the form in which
 	// that is sent) or `header`.

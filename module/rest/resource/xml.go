@@ -10,7 +10,7 @@ import (
 // FromXML is what answers in XML look like. As JSON an element is a text, or an object where it
 // has attributes (`@name`), elements, or text beside them (`#text`).
 type FromXML struct {
-	// The outermost element. Its content is what the pointers of the resource begin at.
+	// The outermost element. Its content is what the pointers of the resource begin at. Required.
 	Root string `json:"root"`
 	// Paths of elements below it that are lists however many there are: `article`,
 	// `article/tags/tag`. Default: what is repeated is a list.

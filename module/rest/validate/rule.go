@@ -18,15 +18,15 @@ type Rule struct {
 	Length *[2]int `json:"length,omitempty"`
 	// The value must be a whole number, in digits.
 	Integer bool `json:"integer,omitempty"`
-	// The minimum of a number. The comparison is exact, even for 9007199254740993.
+	// The minimum of a number. The comparison is exact, even for 9007199254740993. Default: no bound.
 	Min json.Number `json:"min,omitempty"`
-	// The maximum of a number.
+	// The maximum of a number. Default: no bound.
 	Max json.Number `json:"max,omitempty"`
-	// The permitted texts. Numbers, true and false are compared as they are written.
+	// The permitted texts. Numbers, true and false are compared as they are written. Default: any value.
 	Enum []string `json:"enum,omitempty"`
-	// `date`, `date-time`, `email`, `uri` or `uuid`.
+	// `date`, `date-time`, `email`, `uri` or `uuid`. Default: any text.
 	Format string `json:"format,omitempty"`
-	// A regular expression (RE2) that the whole text must match.
+	// A regular expression (RE2) that the whole text must match. Default: any text.
 	Pattern string `json:"pattern,omitempty"`
 }
 
@@ -36,7 +36,7 @@ type Rule struct {
 // Members that it marks as readOnly are refused. In a PATCH, required members of the outermost
 // level may be missing.
 type Schema struct {
-	// The file.
+	// The file with the JSON Schema or the OpenAPI document. Required.
 	File string `json:"file,omitempty"`
 	// JSON Pointer to the schema in the file, such as `/components/schemas/Article`. Default:
 	// the whole file.

@@ -27,8 +27,9 @@ type Source struct {
 	URL string `json:"url,omitempty"`
 	// How name and password are sent: `form` (the default) or `json`, an object.
 	As string `json:"as,omitempty"`
-	// The names of the two fields. Default: `username` and `password`.
+	// The parameter that has the user name. Default: `username`.
 	UsernameField string `json:"username_field,omitempty"`
+	// The parameter that has the password. Default: `password`.
 	PasswordField string `json:"password_field,omitempty"`
 	// The address that tells about one user by GET; `{id}` stands for the ID. 404 and 410
 	// mean that there is no such user. Default: none, see above.
@@ -37,7 +38,7 @@ type Source struct {
 	// subject of tokens, printable ASCII of at most 255 characters; `username` (default `/username`; what was typed
 	// if the answer has none), `name`, `nickname`, `email`, `phone`, `picture` and `locked` (none).
 	Fields map[string]string `json:"fields,omitempty"`
-	// Further claims about the user, as JSON pointers.
+	// Further claims about the user, as JSON pointers. Default: none.
 	Claims map[string]string `json:"claims,omitempty"`
 	// Statuses of an answer about a user. Default: 200.
 	OK []int `json:"ok,omitempty"`
@@ -53,8 +54,9 @@ type Source struct {
 	// count of its own until its first successful sign-in.
 	RefusedID string `json:"refused_id,omitempty"`
 	// Further headers of each request. Values are best given as placeholders such as `{env.LEGACY_KEY}`.
+	// Default: none.
 	Headers map[string]string `json:"headers,omitempty"`
-	// A file with the certificates (PEM) to trust instead of the system's.
+	// A file with the certificates (PEM) to trust instead of the system's. Default: the system's.
 	CA string `json:"ca,omitempty"`
 	// How long one answer may take. Default: `3s`.
 	Timeout caddy.Duration `json:"timeout,omitempty"`
@@ -66,8 +68,10 @@ type Source struct {
 
 // Condition is fulfilled when the value at the pointer, written as text, is one of these.
 type Condition struct {
-	Pointer string   `json:"pointer"`
-	Values  []string `json:"values"`
+	// JSON Pointer to a value of the response. Required.
+	Pointer string `json:"pointer"`
+	// The texts of which the value must be one. Required.
+	Values []string `json:"values"`
 }
 
 // CaddyModule returns the Caddy module information.

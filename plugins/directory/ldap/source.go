@@ -36,6 +36,7 @@ type Source struct {
 	// The entry that may search. Default: the search is anonymous.
 	BindDN string `json:"bind_dn,omitempty"`
 	// Its password, a placeholder such as `{env.LDAP_PASSWORD}` or `{file./run/secrets/ldap}`.
+	// Required with `bind_dn`.
 	BindPassword string `json:"bind_password,omitempty"`
 	// The entry below which users are. Required.
 	Base string `json:"base,omitempty"`
@@ -48,7 +49,7 @@ type Source struct {
 	// The attributes of what is known of a user: `username` (default `uid`), `name` (`cn`),
 	// `email` (`mail`), `nickname`, `picture`, `phone` (none).
 	Attributes map[string]string `json:"attributes,omitempty"`
-	// Further claims about the user and their attributes. Several values make a list.
+	// Further claims about the user and their attributes. Several values make a list. Default: none.
 	Claims map[string]string `json:"claims,omitempty"`
 	// What tells that a user is locked: an attribute with any value but `FALSE`, `NO` and
 	// `0`, or a filter in parentheses that the user's entry matches, such as
@@ -56,7 +57,7 @@ type Source struct {
 	Locked string `json:"locked,omitempty"`
 	// Encrypts a connection to `ldap://` before anything else is sent.
 	StartTLS bool `json:"start_tls,omitempty"`
-	// A file with the certificates (PEM) to trust instead of the system's. Excludes `tls`.
+	// A file with the certificates (PEM) to trust instead of the system's. Excludes `tls`. Default: the system's.
 	CA string `json:"ca,omitempty"`
 	// Which certificates to trust, from one of Caddy's modules. Default: the system's.
 	TLS *TLS `json:"tls,omitempty"`

@@ -22,17 +22,18 @@ type Config struct {
 	// `redis+sentinel://host,host/master/db` for the primary that Sentinels name,
 	// `redis+cluster://host,host` for a cluster; `rediss` instead of `redis` for TLS. User
 	// and password can stand before the first host. Placeholders are replaced.
+	// Required for a store; a limiter without one shares that of `store redis`.
 	URL string `json:"url,omitempty"`
 	// The prefix of every key: printable ASCII without braces and spaces, at most 64 characters.
 	// Default: `gatehouse:`.
 	Prefix string `json:"prefix,omitempty"`
-	// How long one reply of Redis may take.
+	// How long one reply of Redis may take. Default: `200ms` for a store, `20ms` for a limiter.
 	Timeout caddy.Duration `json:"timeout,omitempty"`
 	// How to speak TLS. Default with `rediss`: the certificates the system trusts.
 	TLS *TLS `json:"tls,omitempty"`
 	// The ACL user. Default: the one in `url`, or else Redis's default user.
 	Username string `json:"username,omitempty"`
-	// The password. Best given as a placeholder such as `{env.REDIS_PASSWORD}`.
+	// The password. Best given as a placeholder such as `{env.REDIS_PASSWORD}`. Default: the one in `url`, or none.
 	Password string `json:"password,omitempty"`
 	// The ACL user for the Sentinels themselves. Default: none.
 	SentinelUsername string `json:"sentinel_username,omitempty"`
@@ -53,6 +54,7 @@ func (c *Config) Through(n *Network) { c.network = n }
 // TLS configures which certificates to trust, and the client's own.
 type TLS struct {
 	// A file with the certificates (PEM) to trust instead of the system's. Excludes `trust_pool`.
+	// Default: the system's.
 	CA string `json:"ca,omitempty"`
 	// The certificates to trust, from one of Caddy's modules, such as
 	// `{"provider": "file", "pem_files": ["/etc/ssl/redis.pem"]}`. Default: the system's.

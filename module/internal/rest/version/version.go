@@ -12,7 +12,7 @@ import (
 
 // Version is one version of the API.
 type Version struct {
-	// The name, `v` and a number; the first segment of paths.
+	// The name, `v` and a number; the first segment of paths. Required.
 	Name string `json:"name"`
 	// Removes the name from paths that are passed to the upstream.
 	StripPrefix bool `json:"strip_prefix,omitempty"`
@@ -21,9 +21,9 @@ type Version struct {
 	Deprecated time.Time `json:"deprecated,omitzero"`
 	// When it ends (RFC 8594). Default: it does not.
 	Sunset time.Time `json:"sunset,omitzero"`
-	// The address of the version that follows it: with a scheme, or a path.
+	// The address of the version that follows it: with a scheme, or a path. Default: none.
 	Successor string `json:"successor,omitempty"`
-	// The address of what is written about the change.
+	// The address of what is written about the change. Default: none.
 	Doc string `json:"doc,omitempty"`
 	// Answers 410 after `sunset`.
 	Gone bool `json:"gone,omitempty"`
