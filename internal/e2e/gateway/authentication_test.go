@@ -212,6 +212,9 @@ func TestRequestsAreMatchedByScope(t *testing.T) {
 	if p := harness.Wire(t, g.API, "GET /by/x", "Authorization: Bearer "+read, "Authorization: Bearer "+read); p.Body != "nobody" {
 		t.Errorf("two tokens: %d %s", p.Status, p.Body)
 	}
+	if p := bearer(t, g, "/by/x", read); strings.Contains(p.Header.Get("X-User"), "{") {
+		t.Errorf("placeholders of nobody are literal: %q", p.Header.Get("X-User"))
+	}
 	if p := harness.Wire(t, g.API, "GET /by/x", "Authorization: Bearer "+read, "Early-Data: 1"); p.Status != http.StatusTooEarly {
 		t.Errorf("early data: %d %s", p.Status, p.Body)
 	}
