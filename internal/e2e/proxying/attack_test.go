@@ -164,3 +164,27 @@ func TestTheRestOfABodyIsNoRequest(t *testing.T) { // P04
 		}
 	}
 }
+
+// A header may have thousands of fields and Connection may name thousands, and so may Via: comparing each with each would
+// cost a second for every few kilobytes that somebody sends.
+func TestWhatConnectionNamesIsNotComparedWithEachField(t *testing.T) { // P05
+	const size = 400 << 10
+	s := start(t, "servers {\n\t\tmax_header_size 2MiB\n\t}", "max_header 2MiB")
+	var fields strings.Builder
+	for i := 0; fields.Len() < size; i++ {
+		fmt.Fprintf(&fields, "a%x:\r\n", i)
+	}
+	many := fields.String() + "Connection: keep-alive,a1" + strings.Repeat(",", size) + "\r\nConnection: a2\r\n"
+	s.server.answerWith(func(r *http.Request, _ string) string {
+		text := fmt.Sprint(len(r.Header["A0"]), len(r.Header["A1"]), len(r.Header["A2"]), len(r.Header["A3"]), strings.Count(r.Header.Get("Via"), "a, "))
+		return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n%s\r\n%s", len(text), many, text)
+	})
+	vias := 2 * size / len("Via: a\r\n")
+	res, seen := exchange(t, s.API, fmt.Sprintf("GET / HTTP/1.1\r\nHost: %s\r\n%s%s\r\n", host(t, s.API), many, strings.Repeat("Via: a\r\n", vias)))
+	if want := fmt.Sprint(1, 0, 0, 1, vias); seen != want {
+		t.Errorf("the server was sent %s, want %s", seen, want)
+	}
+	if got, want := fmt.Sprint(len(res.Header["A0"]), len(res.Header["A1"]), len(res.Header["A2"]), len(res.Header["A3"])), "1 0 0 1"; got != want {
+		t.Errorf("the client was sent %s, want %s", got, want)
+	}
+}

@@ -137,11 +137,8 @@ func (c *call) prepare() {
 		}
 	}
 	set := forwardedFields(r, c.set[:0])
-	prior := ""
-	for _, v := range r.Header["Via"] {
-		prior += v + ", "
-	}
-	set = append(set, http1.Field{Name: "Via", Value: prior + versionOf(r) + " Caddy"})
+	hops := append(slices.Clone(r.Header["Via"]), versionOf(r)+" Caddy")
+	set = append(set, http1.Field{Name: "Via", Value: strings.Join(hops, ", ")})
 	if r.TLS != nil && !r.TLS.HandshakeComplete {
 		set = append(set, http1.Field{Name: "Early-Data", Value: "1"})
 	}

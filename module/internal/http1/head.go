@@ -162,16 +162,16 @@ func isHopByHop(name string) bool {
 
 // copyFields adds the fields that are not hop-by-hop to header.
 func (h *head) copyFields(header http.Header) {
-	var named string // fields that Connection names
+	var named names
 	for _, f := range h.fields {
-		if f.name == "Connection" && !strings.EqualFold(f.value, "keep-alive") {
-			named += "," + f.value
+		if f.name == "Connection" {
+			named = named.add(f.value)
 		}
 	}
 	values := make([]string, len(h.fields))
 	var measured bool
 	for i, f := range h.fields {
-		if isHopByHop(f.name) || named != "" && listHas(named, f.name) {
+		if isHopByHop(f.name) || named[f.name] {
 			continue
 		}
 		if f.name == "Content-Length" {
@@ -187,4 +187,22 @@ func (h *head) copyFields(header http.Header) {
 		values[i] = f.value
 		header[f.name] = values[i : i+1 : i+1]
 	}
+}
+
+// names are those of the fields that Connection names, which end here too, in canonical form. They are a set, since a
+// header may have thousands of fields and Connection name thousands.
+type names map[string]bool
+
+// add adds the names in a value of Connection.
+func (n names) add(value string) names {
+	if strings.EqualFold(value, "keep-alive") { // as nearly always
+		return n
+	}
+	if n == nil {
+		n = make(names)
+	}
+	for one := range strings.SplitSeq(value, ",") {
+		n[textproto.CanonicalMIMEHeaderKey(strings.Trim(one, " \t"))] = true
+	}
+	return n
 }
