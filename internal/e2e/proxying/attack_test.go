@@ -188,3 +188,35 @@ func TestWhatConnectionNamesIsNotComparedWithEachField(t *testing.T) { // P05
 		t.Errorf("the client was sent %s, want %s", got, want)
 	}
 }
+
+// A server that answers and closes its connection while the body still comes ends what is sent to it. The client is told
+// at once too, not when it has sent what nobody reads any more.
+func TestAClientIsToldThoughItsBodyCouldNotBeSentOn(t *testing.T) { // P06
+	for _, duplex := range []string{"", "servers {\n\t\tenable_full_duplex\n\t}"} {
+		s := start(t, duplex, "")
+		for answer, want := range map[string]int{
+			"HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno": http.StatusRequestEntityTooLarge,
+			"no HTTP\r\n\r\n": http.StatusBadGateway,
+		} {
+			s.server.handleWith(func(c net.Conn, in *bufio.Reader) {
+				if _, err := http.ReadRequest(in); err == nil {
+					_, _ = io.WriteString(c, answer)
+				}
+			})
+			for _, framing := range []string{"Content-Length: 100000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n"} {
+				c := harness.Dial(t, s.API)
+				_, _ = fmt.Fprintf(c, "PUT / HTTP/1.1\r\nHost: %s\r\n%s", host(t, s.API), framing)
+				for range 50 { // the server takes none of it
+					_, _ = io.WriteString(c, "1\r\na\r\n")
+					time.Sleep(2 * time.Millisecond)
+				}
+				res, err := http.ReadResponse(bufio.NewReader(c), nil)
+				if err != nil {
+					t.Errorf("%d %.10s: %v", want, framing, err)
+				} else if res.StatusCode != want || !res.Close {
+					t.Errorf("%d %.10s: %d, closed: %t", want, framing, res.StatusCode, res.Close)
+				}
+			}
+		}
+	}
+}

@@ -233,3 +233,32 @@ func TestABodyThatIsNotWelcomeIsNotSent(t *testing.T) {
 		t.Errorf("%q %v", line, err)
 	}
 }
+
+func TestAServerThatAcceptsNothingIsGivenUp(t *testing.T) {
+	s := start(t, "", "write_timeout 1s")
+	for answer, want := range map[string]int{"": http.StatusGatewayTimeout, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n": http.StatusOK} {
+		rest := make(chan bool)
+		s.server.handleWith(func(c net.Conn, in *bufio.Reader) {
+			if _, err := http.ReadRequest(in); err == nil {
+				_, _ = io.WriteString(c, answer)
+				<-rest
+				_, _ = io.WriteString(c, "2\r\nho\r\n0\r\n\r\n")
+			}
+		})
+		c := harness.Dial(t, s.API)
+		go func() { // more than the kernel holds
+			_, _ = fmt.Fprintf(c, "PUT / HTTP/1.1\r\nHost: %s\r\nContent-Length: %d\r\n\r\n%s", host(t, s.API), 32<<20, strings.Repeat("x", 32<<20))
+		}()
+		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil || res.StatusCode != want {
+			t.Fatalf("%v %v, want %d", res, err, want)
+		}
+		if answer != "" {
+			time.Sleep(3 * time.Second) // an answer that has begun goes on, whatever is accepted
+		}
+		close(rest)
+		if body, err := io.ReadAll(res.Body); answer != "" && string(body) != "hiho" {
+			t.Errorf("%q %v", body, err)
+		}
+	}
+}

@@ -53,9 +53,9 @@ func (r *Response) AnnouncedTrailer() string {
 	return strings.Join(names, ", ")
 }
 
-// IsEarly reports whether the server has answered although the request body is still not sent after bodyGrace. The rest of
-// the body is still being read then, until Close.
-func (r *Response) IsEarly() bool { return r.upload != nil && !r.upload.endsSoon() }
+// IsEarly reports whether the server answers before the request body has been sent, apart from a moment, or has ended the
+// connection on which it was sent. What still comes of the body is read then until Close, if it can be sent.
+func (r *Response) IsEarly() bool { return !r.isUploaded() }
 
 // Version is the minor version of HTTP/1 that the server speaks.
 func (r *Response) Version() int { return r.c.head.minor }

@@ -196,15 +196,17 @@ func (x *exchange) startUpload() {
 	c, q, limit := x.c, x.q, x.t.HeaderTimeout
 	go func() {
 		err := q.writeBody(c.out)
-		if err == nil {
+		var unread *BodyError
+		switch {
+		case err == nil:
 			err = c.limitHead(limit)
+		case errors.As(err, &unread):
+			defer c.kill() // the server waits for the rest
+		case isTimeout(err): // it accepts nothing; its answer may be on the way
+			_ = c.limitHead(bodyGrace)
 		}
 		u.err = err
 		close(u.done)
-		var unread *BodyError
-		if errors.As(err, &unread) {
-			c.kill() // the server waits for the rest
-		}
 	}()
 }
 
@@ -215,7 +217,7 @@ func (x *exchange) answer() (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x.t.HeaderTimeout > 0 {
+	if x.t.HeaderTimeout > 0 || x.t.WriteTimeout > 0 {
 		if err := x.c.endHead(true); err != nil {
 			return nil, err
 		}
@@ -266,10 +268,8 @@ func (x *exchange) end(whole bool) {
 	if x.upload == nil {
 		return
 	}
-	if x.upload.endsSoon() {
-		return
-	}
-	if x.q.StopBody != nil {
+	// A body that is being sent ends by itself. What could not be sent may leave its sender waiting.
+	if !x.isUploaded() && x.q.StopBody != nil {
 		x.q.StopBody()
 	}
 	<-x.upload.done
