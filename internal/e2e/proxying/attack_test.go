@@ -220,3 +220,48 @@ func TestAClientIsToldThoughItsBodyCouldNotBeSentOn(t *testing.T) { // P06
 		}
 	}
 }
+
+// P04 behind handlers that decide which header fields pass: they leave it to the proxy to close the connection.
+func TestTheRestOfABodyIsNoRequestBehindOtherHandlers(t *testing.T) { // P07
+	for name, front := range map[string]string{"api_rest": "api_rest {\n\t\tresource things\n\t}", "api_errors": "api_errors", "encode": "encode"} {
+		for _, duplex := range []string{"", "servers {\n\t\tenable_full_duplex\n\t}"} {
+			text := strings.Replace(caddyfile, "\tapi_proxy $SERVER {", "\troute {\n\t"+front+"\n\tapi_proxy $SERVER {", 1)
+			text = strings.Replace(text, "$WORDS\n\t}", "$WORDS\n\t}\n\t}", 1)
+			s := &stand{server: newServer(t, "tcp", "127.0.0.1:0")}
+			s.Gateway = harness.Start(t, text, "$SERVER", s.server.Addr().String(), "$GLOBAL", duplex, "$WORDS", "")
+			for _, answer := range []string{
+				"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 8\r\n\r\n{\"a\": 1}",
+				"HTTP/1.1 409 Conflict\r\nContent-Type: application/json\r\nContent-Length: 8\r\n\r\n{\"a\": 1}",
+			} {
+				s.server.handleWith(func(c net.Conn, in *bufio.Reader) {
+					r, err := http.ReadRequest(in)
+					if err != nil {
+						return
+					}
+					if r.Method == http.MethodGet {
+						t.Errorf("%s: a part of the body is a request", name)
+					}
+					_, _ = io.WriteString(c, answer)
+					_, _ = io.Copy(io.Discard, in)
+				})
+				inside := fmt.Sprintf("GET /things HTTP/1.1\r\nHost: %s\r\n\r\n", host(t, s.API))
+				for _, framing := range []string{"Content-Length: 100000\r\n\r\nfirst", "Transfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n"} {
+					c := harness.Dial(t, s.API)
+					_, _ = fmt.Fprintf(c, "POST /things HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n%s", host(t, s.API), framing)
+					in := bufio.NewReader(c)
+					res, err := http.ReadResponse(in, nil)
+					if err != nil {
+						t.Fatalf("%s: %v", name, err)
+					}
+					if _, err := io.ReadAll(res.Body); err != nil || !res.Close {
+						t.Errorf("%s, %d, %.14s: closed: %t %v", name, res.StatusCode, framing, res.Close, err)
+					}
+					_, _ = io.WriteString(c, inside)
+					if more, _ := io.ReadAll(in); len(more) > 0 {
+						t.Errorf("%s, %d, %.14s: another answer: %.300q", name, res.StatusCode, framing, more)
+					}
+				}
+			}
+		}
+	}
+}

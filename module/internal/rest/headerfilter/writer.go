@@ -111,6 +111,9 @@ func (l *Writer) remove(a headers.Answer, link bool) {
 			h[name] = values[:len(own):len(own)]
 		case name == "Via" && strings.HasSuffix(values[len(values)-1], " Caddy"):
 			h[name] = values[len(values)-1:] // that of the gateway's proxy, without those of proxies behind it
+		case name == "Connection" && len(values) == 1 && values[0] == "close":
+			// By the gateway's proxy: what is unread of the request's body must not become the next request. Those of APIs
+			// end at the proxy.
 		default:
 			delete(h, name)
 		}
