@@ -50,7 +50,7 @@ func chargeRequest(w http.ResponseWriter, r *http.Request, units func(*decision)
 	innermost := lastAdmission(r)
 	for d := innermost; d != nil; d = d.admissionBefore() {
 		if !d.couldFit(r, units(d)) {
-			return handler.Error(http.StatusRequestEntityTooLarge, &handler.Failure{
+			return handler.Error(r, http.StatusRequestEntityTooLarge, &handler.Failure{
 				Code: "payload_too_large", Message: "the request costs more than a limit ever allows: divide it",
 			})
 		}

@@ -61,7 +61,7 @@ func (l *Limit) refuse(w http.ResponseWriter, r *http.Request, d *decision) erro
 	if events := l.app.LimitEvents(); events.Wanted() {
 		events.Put(l.ctx, gateway.LimitExceededEvent, d.eventData(r))
 	}
-	return rateLimited(w.Header())
+	return rateLimited(r, w.Header())
 }
 
 // unavailable answers a request that could not be judged.

@@ -143,7 +143,7 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	handler.CloseWhenExiting(w, r)
 	if httpx.IsEarly(r) { // whoever repeats it would use up the limit of its client
 		handler.LeaveBody(w, r)
-		return handler.Error(http.StatusTooEarly, &handler.Failure{Code: "too_early", Message: httpx.TooEarly})
+		return handler.Error(r, http.StatusTooEarly, &handler.Failure{Code: "too_early", Message: httpx.TooEarly})
 	}
 	leave, err := l.app.Hold()
 	if err != nil {
@@ -190,12 +190,12 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 }
 
 // rateLimited is the refusal of a limit that has already set the header fields.
-func rateLimited(h http.Header) error {
+func rateLimited(r *http.Request, h http.Header) error {
 	message := "too many requests: Retry-After says when this one fits"
 	if h.Get("Retry-After") == "" {
 		message = "this request costs more than the limit permits at any time"
 	}
-	return handler.Error(http.StatusTooManyRequests, &handler.Failure{Code: "rate_limited", Message: message})
+	return handler.Error(r, http.StatusTooManyRequests, &handler.Failure{Code: "rate_limited", Message: message})
 }
 
 // refusedBehind reports whether the error is the refusal of another limit, which has set the

@@ -171,7 +171,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 			w.WriteHeader(d.Status)
 			return nil
 		}
-		return refusal(&d)
+		return refusal(r, &d)
 	}
 	g.prepareRequest(r, &d)
 	var setCORS func(http.Header)

@@ -89,7 +89,7 @@ func (p *Provider) Authenticate(w http.ResponseWriter, r *http.Request) (caddyau
 	if d.Redact {
 		g.access.WriteRefused(r, d.Status, w.Header())
 	}
-	return caddyauth.User{}, false, refuseRequest(w, r, refusal(&d), d.Err)
+	return caddyauth.User{}, false, refuseRequest(w, r, refusal(r, &d), d.Err)
 }
 
 // refuseRequest refuses a request, and returns cause. The handler `authentication` knows no other
@@ -107,8 +107,8 @@ func refuseRequest(w http.ResponseWriter, r *http.Request, refused, cause error)
 }
 
 // refusal is the error with which a handler refuses what d refuses.
-func refusal(d *guard.Decision) error {
-	return handler.Error(d.Status, &handler.Failure{Code: d.Code, Message: d.Message, Silent: d.Reason == guard.Overloaded})
+func refusal(r *http.Request, d *guard.Decision) error {
+	return handler.Error(r, d.Status, &handler.Failure{Code: d.Code, Message: d.Message, Silent: d.Reason == guard.Overloaded})
 }
 
 // Interface guards

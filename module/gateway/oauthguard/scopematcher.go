@@ -106,7 +106,7 @@ func (m *MatchScope) MatchWithError(r *http.Request) (bool, error) {
 	}
 	leave, err := m.app.Hold()
 	if err != nil {
-		return false, handler.Error(http.StatusServiceUnavailable, &handler.Failure{
+		return false, handler.Error(r, http.StatusServiceUnavailable, &handler.Failure{
 			Code: "unavailable", Message: "the service is temporarily unavailable, try again", Cause: err,
 		})
 	}
@@ -122,7 +122,7 @@ func (m *MatchScope) MatchWithError(r *http.Request) (bool, error) {
 	case d.Allowed:
 		return d.Access != nil && m.accepts(d.Access), nil
 	case d.Status == http.StatusServiceUnavailable || d.Status == http.StatusTooEarly:
-		return false, refusal(&d)
+		return false, refusal(r, &d)
 	}
 	return false, nil
 }

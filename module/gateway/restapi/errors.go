@@ -39,7 +39,7 @@ func (h *REST) answerError(w http.ResponseWriter, r *http.Request, err error) er
 	}
 	var refused *envelope.Refusal
 	if errors.As(err, &refused) {
-		err = handler.Refuse(w, refused)
+		err = handler.Refuse(w, r, refused)
 	}
 	if handler.Shaped(r) {
 		return err

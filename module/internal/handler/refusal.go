@@ -29,22 +29,28 @@ func (f *Failure) Error() string {
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Cause }
 
-// Error returns the error with which a handler refuses a request.
-func Error(status int, f *Failure) error { return caddyhttp.Error(status, f) }
+// Error returns the error with which a handler refuses a request. Behind an api_errors, a fault of
+// the client has no ID and no trace: nobody logs it, and the trace costs more than the answer.
+func Error(r *http.Request, status int, f *Failure) error {
+	if status < http.StatusInternalServerError && Shaped(r) {
+		return caddyhttp.HandlerError{StatusCode: status, Err: f}
+	}
+	return caddyhttp.Error(status, f)
+}
 
 // Refuse is [Error] for a refusal of the REST packages. It sets the refusal's header fields.
-func Refuse(w http.ResponseWriter, r *envelope.Refusal) error {
-	for name, values := range r.Header {
+func Refuse(w http.ResponseWriter, r *http.Request, refused *envelope.Refusal) error {
+	for name, values := range refused.Header {
 		w.Header()[name] = values
 	}
-	return Error(r.Status, &Failure{Code: r.Code, Message: r.Message, Field: r.Field, Cause: r.Cause})
+	return Error(r, refused.Status, &Failure{Code: refused.Code, Message: refused.Message, Field: refused.Field, Cause: refused.Cause})
 }
 
 // Unavailable returns the 503 for a request that cannot be decided or served for a technical
 // reason.
 func Unavailable(w http.ResponseWriter, cause error) error {
 	w.Header().Set("Retry-After", "1")
-	return Error(http.StatusServiceUnavailable, &Failure{
+	return caddyhttp.Error(http.StatusServiceUnavailable, &Failure{
 		Code: "unavailable", Message: "the service is temporarily unavailable, try again", Cause: cause,
 	})
 }

@@ -32,7 +32,7 @@ var leaking = []string{
 
 func TestStackTracesAndInternalAddressesNeverLeave(t *testing.T) {
 	for _, text := range leaking {
-		quoted := string(marshal(text))
+		quoted := string(appendString(nil, text))
 		for _, body := range []string{
 			`{"message":` + quoted + `}`,
 			`{"error":{"code":"c","message":` + quoted + `}}`,
@@ -47,7 +47,7 @@ func TestStackTracesAndInternalAddressesNeverLeave(t *testing.T) {
 				for _, media := range []string{"application/json", "text/html", "text/plain"} {
 					rec := through(t, &Config{Expose: true}, "GET", answer(status, map[string]string{"Content-Type": media}, body))
 					for line := range strings.SplitSeq(text, "\n") {
-						if line = strings.TrimSpace(line); len(line) > 8 && strings.Contains(rec.Body.String(), strings.Trim(string(marshal(line)), `"`)) {
+						if line = strings.TrimSpace(line); len(line) > 8 && strings.Contains(rec.Body.String(), strings.Trim(string(appendString(nil, line)), `"`)) {
 							t.Errorf("%d %s %q gives %s", status, media, body, rec.Body)
 						}
 					}

@@ -87,10 +87,11 @@ func (c Config) write(w http.ResponseWriter, r *http.Request, status int, e Erro
 	}
 	h := w.Header()
 	forgetBody(h)
-	h.Set("Content-Type", media)
-	h.Set("Cache-Control", "no-store")
+	values := []string{media, "no-store", ""}
+	h["Content-Type"], h["Cache-Control"] = values[:1:1], values[1:2:2]
 	if lengthKnown || r.Method != http.MethodHead {
-		h.Set("Content-Length", strconv.Itoa(len(body)))
+		values[2] = strconv.Itoa(len(body))
+		h["Content-Length"] = values[2:3:3]
 	}
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
@@ -112,26 +113,29 @@ func (e Error) complete(status int) Error {
 	return e
 }
 
-func (e Error) field() *string {
-	if e.Field == "" {
-		return nil
-	}
-	return &e.Field
-}
-
 // MarshalJSON encodes the error object; its field is null if there is none.
-func (e Error) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Code    string  `json:"code"`
-		Message string  `json:"message"`
-		Field   *string `json:"field"`
-	}{e.Code, e.Message, e.field()})
-}
+func (e Error) MarshalJSON() ([]byte, error) { return e.appendObject(nil), nil }
+
+// bodySize is what most errors take as JSON.
+const bodySize = 192
 
 func (e Error) json() []byte {
-	return marshal(struct {
-		Error Error `json:"error"`
-	}{e})
+	return append(e.appendObject(append(make([]byte, 0, bodySize), `{"error":`...)), '}')
+}
+
+func (e Error) appendObject(dst []byte) []byte {
+	dst = appendString(append(dst, `{"code":`...), e.Code)
+	dst = appendString(append(dst, `,"message":`...), e.Message)
+	return append(e.appendField(dst), '}')
+}
+
+// appendField adds the member field, null if there is none.
+func (e Error) appendField(dst []byte) []byte {
+	dst = append(dst, `,"field":`...)
+	if e.Field == "" {
+		return append(dst, "null"...)
+	}
+	return appendString(dst, e.Field)
 }
 
 // problem encodes the members of RFC 9457 section 3.1. The type is about:blank, so the title is
@@ -141,22 +145,26 @@ func (e Error) problem(status int) []byte {
 	if title == "" {
 		title = http.StatusText(Lookup(status).Status)
 	}
-	return marshal(struct {
-		Type   string  `json:"type"`
-		Title  string  `json:"title"`
-		Status int     `json:"status"`
-		Detail string  `json:"detail"`
-		Code   string  `json:"code"`
-		Field  *string `json:"field"`
-	}{"about:blank", title, status, e.Message, e.Code, e.field()})
+	dst := appendString(append(make([]byte, 0, bodySize), `{"type":"about:blank","title":`...), title)
+	dst = strconv.AppendInt(append(dst, `,"status":`...), int64(status), 10)
+	dst = appendString(append(dst, `,"detail":`...), e.Message)
+	dst = appendString(append(dst, `,"code":`...), e.Code)
+	return append(e.appendField(dst), '}')
 }
 
-func marshal(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil { // strings and numbers always marshal
-		panic("envelope: " + err.Error())
+// appendString appends a text as encoding/json encodes it, which is only asked where there may be
+// something to escape.
+func appendString(dst []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			encoded, err := json.Marshal(text)
+			if err != nil { // a string always marshals
+				panic("envelope: " + err.Error())
+			}
+			return append(dst, encoded...)
+		}
 	}
-	return b
+	return append(append(append(dst, '"'), text...), '"')
 }
 
 // described are the header fields that belong to the replaced body, or that would let a cache
@@ -167,10 +175,15 @@ var described = []string{
 	"Transfer-Encoding",
 }
 
-func forgetBody(h http.Header) {
+var isDescribed = func() map[string]bool {
+	set := make(map[string]bool, len(described))
 	for _, name := range described {
-		delete(h, name)
+		set[name] = true
 	}
+	return set
+}()
+
+func forgetBody(h http.Header) {
 	// A body that is not sent has no trailers. As header fields they would be mistaken for the
 	// gateway's.
 	for _, list := range h["Trailer"] {
@@ -180,7 +193,7 @@ func forgetBody(h http.Header) {
 	}
 	delete(h, "Trailer")
 	for name := range h {
-		if strings.HasPrefix(name, http.TrailerPrefix) {
+		if isDescribed[name] || strings.HasPrefix(name, http.TrailerPrefix) {
 			delete(h, name)
 		}
 	}

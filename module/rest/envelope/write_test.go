@@ -160,3 +160,43 @@ func TestMessagesAreOfOneStyle(t *testing.T) {
 		}
 	}
 }
+
+// Errors are written without encoding/json, and are what it would write.
+func TestErrorsAreTheJSONOfTheirMembers(t *testing.T) {
+	texts := []string{"", "plain", "ü", "文", "\xff", "a\u2028b\u2029", strings.Repeat("x", 300)}
+	for c := range rune(256) {
+		texts = append(texts, "a"+string(c)+"b", string([]byte{byte(c)}))
+	}
+	for _, text := range texts {
+		want, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := Error{Code: text, Message: text, Field: text}
+		field := string(want)
+		if text == "" {
+			field = "null"
+		}
+		object := `{"code":` + string(want) + `,"message":` + string(want) + `,"field":` + field + `}`
+		if got := string(e.json()); got != `{"error":`+object+`}` {
+			t.Errorf("%q: %s", text, got)
+		}
+		if got, err := json.Marshal(e); err != nil || string(got) != object {
+			t.Errorf("%q: %s, %v", text, got, err)
+		}
+		want = []byte(`{"type":"about:blank","title":"Conflict","status":409,"detail":` + string(want) + `,"code":` + string(want) + `,"field":` + field + `}`)
+		if got := e.problem(http.StatusConflict); string(got) != string(want) {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func BenchmarkWrite(b *testing.B) {
+	r := httptest.NewRequest("GET", "/", nil)
+	e := Error{Code: "invalid_token", Message: "the access token is invalid, expired or revoked"}
+	var w http.ResponseWriter = discard{http.Header{}}
+	b.ReportAllocs()
+	for b.Loop() {
+		Write(w, r, http.StatusUnauthorized, e)
+	}
+}
