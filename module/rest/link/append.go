@@ -69,12 +69,12 @@ func fill(dst []byte, parts []pathpattern.Part, values []string, id string, esca
 // would end it; a prefix that some handler in front left unescaped could.
 func inString(dst []byte, path string) []byte {
 	const hex = "0123456789abcdef"
+	from := 0
 	for i := range len(path) {
 		if c := path[i]; c < ' ' || c == '"' || c == '\\' {
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		} else {
-			dst = append(dst, c)
+			dst = append(append(dst, path[from:i]...), '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+			from = i + 1
 		}
 	}
-	return dst
+	return append(dst, path[from:]...)
 }

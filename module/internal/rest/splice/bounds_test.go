@@ -64,7 +64,7 @@ func TestMemoryIsThatOfTheDepth(t *testing.T) {
 			if _, err := e.Write([]byte(text)); err != nil {
 				t.Fatal(err)
 			}
-			if held := cap(e.held.earlier) + cap(e.captured.earlier) + cap(e.text) + e.out.buffer.Size(); held > 96<<10 {
+			if held := cap(e.held.earlier) + cap(e.captured.earlier) + cap(e.text) + cap(e.out.buffer); held > 96<<10 {
 				t.Fatalf("%d bytes are held", held)
 			}
 		}
@@ -76,7 +76,7 @@ func TestMemoryIsThatOfTheDepth(t *testing.T) {
 		t.Error(got)
 	}
 	e.Release()
-	if held := cap(e.held.earlier) + cap(e.captured.earlier) + cap(e.text) + e.out.buffer.Size(); held > 3*maxKept+outSize {
+	if held := cap(e.held.earlier) + cap(e.captured.earlier) + cap(e.text) + cap(e.out.buffer); held > 3*maxKept+outSize {
 		t.Errorf("%d bytes are kept", held)
 	}
 }

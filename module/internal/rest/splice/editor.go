@@ -37,11 +37,10 @@ func (e *Editor) Vary(skip, take int, append func(dst []byte, id Scalar) []byte)
 func (e *Editor) Release() {
 	clear(e.captured.slots)
 	clear(e.at.frames)
-	e.out.buffer.Reset(nil)
 	*e = Editor{
 		plan: e.plan, scanner: scanner{arrays: e.scanner.arrays[:0]}, at: position{frames: e.at.frames[:0]},
 		held: held{earlier: small(e.held.earlier)}, captured: captured{slots: e.captured.slots, earlier: small(e.captured.earlier)},
-		lifting: lifting{held: small(e.lifting.held)}, out: output{buffer: e.out.buffer}, text: small(e.text),
+		lifting: lifting{held: small(e.lifting.held)}, out: output{buffer: e.out.buffer[:0]}, text: small(e.text),
 	}
 	e.plan.pool.Put(e)
 }

@@ -1,11 +1,12 @@
 package splice
 
-import "bufio"
+import "io"
 
 // output passes on the edited text. Of an error, err is the first, also of the scanner.
 type output struct {
-	buffer *bufio.Writer
-	err    error // permanent
+	to     io.Writer
+	buffer []byte // of outSize
+	err    error  // permanent
 	chunk  []byte
 	from   int  // start of what was not passed on yet, in the chunk
 	muted  bool // nothing is passed on
@@ -41,13 +42,28 @@ func (o *output) pass(i int) {
 
 // emit writes bytes that need not be part of the text, unless there was an error.
 func (o *output) emit(b []byte) {
-	if o.err == nil {
-		_, o.err = o.buffer.Write(b)
+	if len(b) > cap(o.buffer)-len(o.buffer) || o.err != nil {
+		o.emitLong(b)
+		return
 	}
+	o.buffer = append(o.buffer, b...)
+}
+
+// emitLong is emit where the buffer has no room.
+func (o *output) emitLong(b []byte) {
+	if o.flush(); o.err != nil {
+		return
+	}
+	if len(b) > cap(o.buffer) {
+		_, o.err = o.to.Write(b)
+		return
+	}
+	o.buffer = append(o.buffer, b...)
 }
 
 func (o *output) flush() {
-	if o.err == nil {
-		o.err = o.buffer.Flush()
+	if o.err == nil && len(o.buffer) > 0 {
+		_, o.err = o.to.Write(o.buffer)
+		o.buffer = o.buffer[:0]
 	}
 }

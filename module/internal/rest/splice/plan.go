@@ -1,7 +1,6 @@
 package splice
 
 import (
-	"bufio"
 	"cmp"
 	"io"
 	"strconv"
@@ -183,9 +182,9 @@ func (t *table[T]) at(index int64) *T {
 func (p *Plan) New(dst io.Writer) *Editor {
 	e, ok := p.pool.Get().(*Editor)
 	if !ok {
-		e = &Editor{plan: p, captured: captured{slots: make([]Scalar, p.slots)}, out: output{buffer: bufio.NewWriterSize(nil, outSize)}}
+		e = &Editor{plan: p, captured: captured{slots: make([]Scalar, p.slots)}, out: output{buffer: make([]byte, 0, outSize)}}
 	}
-	e.out.buffer.Reset(dst)
+	e.out.to = dst
 	e.window, e.append = p.window, p.append
 	e.scanner.state = beforeValue
 	e.out.muted = !p.document.root
