@@ -33,7 +33,7 @@ func (t *Table) Match(method, path string) (m Match, declared bool, refused *env
 	if at == nil {
 		return m, false, envelope.Refuse(http.StatusNotFound, "")
 	}
-	m.Allow = at.allow()
+	m.Allow = at.allow
 	if method == http.MethodOptions {
 		return m, true, nil
 	}

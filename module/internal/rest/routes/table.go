@@ -172,7 +172,7 @@ func (t *Table) placeOperation(o *Operation) error {
 	if at.operations[o.Method] != nil {
 		return fmt.Errorf("%s %s is declared twice", o.Method, o.Path)
 	}
-	at.operations[o.Method] = o
+	at.put(o)
 	t.operations = append(t.operations, o)
 	return nil
 }

@@ -12,6 +12,7 @@ type node struct {
 	words      map[string]*node
 	param      *node
 	operations map[string]*Operation // by method
+	allow      string                // the Allow header
 }
 
 // place returns the place of a pattern, and makes it where it does not exist.
@@ -55,8 +56,9 @@ func (n *node) find(segments []string) *node {
 	return nil
 }
 
-// allow returns the Allow header of a place.
-func (n *node) allow() string {
+// put adds an operation to a place.
+func (n *node) put(o *Operation) {
+	n.operations[o.Method] = o
 	methods := []string{"OPTIONS"}
 	for m := range n.operations {
 		methods = append(methods, m)
@@ -65,5 +67,5 @@ func (n *node) allow() string {
 		}
 	}
 	slices.Sort(methods)
-	return strings.Join(methods, ", ")
+	n.allow = strings.Join(methods, ", ")
 }
