@@ -39,9 +39,10 @@ type Errors struct {
 	// charset of its label, only its status is used.
 	Charset string `json:"charset,omitempty"`
 
-	config  envelope.Config
-	metrics metrics.Set
-	log     *slog.Logger
+	config   envelope.Config
+	metrics  metrics.Set
+	failures map[metrics.StatusClass]metrics.Counter
+	log      *slog.Logger
 }
 
 // CaddyModule returns the Caddy module information.
@@ -52,6 +53,7 @@ func (*Errors) CaddyModule() caddy.ModuleInfo {
 // Provision checks the rules and builds the translation.
 func (e *Errors) Provision(ctx caddy.Context) error {
 	e.log = ctx.Slogger()
+	e.failures = metrics.ByName(metrics.StatusClasses, e.metrics.Failure)
 	e.config = envelope.Config{
 		ProblemJSON: e.ProblemJSON, Expose: e.Expose, UpstreamAuth: e.UpstreamAuth, From: e.From, FailWhen: e.FailWhen,
 		Observe: func(status int, kind envelope.Kind) { e.metrics.UpstreamError(status, string(kind)) },
@@ -88,9 +90,9 @@ func (e *Errors) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	}
 	err = handler.WithReason(r, err)
 	status := handler.StatusOf(err)
-	e.metrics.Failure(status)
-	var f *handler.Failure
-	if !errors.As(err, &f) {
+	e.failures[metrics.ClassOf(status)].Inc()
+	f, ok := errors.AsType[*handler.Failure](err)
+	if !ok {
 		f = new(handler.Failure)
 	}
 	if status >= 500 && !f.Silent {

@@ -96,9 +96,9 @@ func (Set) Limit(policy, result string) Counter { return limited.WithLabelValues
 func (Set) LimitEventDropped() Counter          { return limitDropped.WithLabelValues() }
 func (Set) LimiterFull()                        { limiterFull.WithLabelValues().Inc() }
 
-func (Set) Failure(status int) { failures.WithLabelValues(statusClass(status)).Inc() }
+func (Set) Failure(class string) Counter { return failures.WithLabelValues(class) }
 func (Set) UpstreamError(status int, b string) {
-	normalised.WithLabelValues(statusClass(status), b).Inc()
+	normalised.WithLabelValues(string(ClassOf(status)), b).Inc()
 }
 func (Set) Unreachable(upstream string) Counter {
 	return unreachable.WithLabelValues(upstream)
@@ -125,7 +125,14 @@ func ByName[K ~string](names []K, counter func(name string) Counter) map[K]Count
 	return all
 }
 
-func statusClass(status int) string {
+// StatusClass is a label for the status of an error.
+type StatusClass string
+
+// StatusClasses are all of them.
+var StatusClasses = []StatusClass{"4xx", "5xx", "other"}
+
+// ClassOf is the class of a status.
+func ClassOf(status int) StatusClass {
 	switch {
 	case status >= 400 && status < 500:
 		return "4xx"
