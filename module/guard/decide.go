@@ -203,8 +203,7 @@ func (g *Guard) Check(access *token.Access) error {
 // verifier's cache of refused tokens and Admit bound what a forgery costs.
 func (g *Guard) refuseToken(r *http.Request, d Decision, needed *rule, err error) Decision {
 	d.Refusal = token.OtherRefusal
-	var refused *token.RefusedError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*token.RefusedError](err); ok {
 		d.Refusal, d.Refused = refused.Refusal, refused.Access
 	}
 	if attempts := g.config.Attempts; attempts != nil && d.Refusal.Forged() {

@@ -140,7 +140,8 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		return handler.Unavailable(w, err)
 	}
 	defer leave()
-	if g.publishMetadata(w, r) {
+	if g.asksForMetadata(r) {
+		g.publishMetadata(w, r)
 		return nil
 	}
 	d := g.guard.Decide(r)

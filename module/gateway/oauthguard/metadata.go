@@ -26,16 +26,17 @@ func (g *Guard) describeResource(policy *guard.Config) {
 	}
 }
 
-// publishMetadata answers a request for the metadata, and reports whether it was one. It needs no
-// token, and scripts of every origin may read it.
-func (g *Guard) publishMetadata(w http.ResponseWriter, r *http.Request) bool {
-	if g.DecisionOnly || !g.resource.Answers(r) {
-		return false
-	}
+// asksForMetadata reports whether a request is one for the metadata.
+func (g *Guard) asksForMetadata(r *http.Request) bool {
+	return !g.DecisionOnly && g.resource.Answers(r)
+}
+
+// publishMetadata answers a request for the metadata. It needs no token, and scripts of every
+// origin may read it.
+func (g *Guard) publishMetadata(w http.ResponseWriter, r *http.Request) {
 	m := g.resource
 	if g.policy.Audience != g.policy.Issuer { // whose metadata names addresses of another site
 		m = m.For(r)
 	}
 	handler.PublishResource(w, r, m)
-	return true
 }

@@ -100,7 +100,7 @@ func upstreamRequest(ctx context.Context, w http.ResponseWriter, parent *http.Re
 	r = caddyhttp.PrepareRequest(r.WithContext(ctx), repl, w, server)
 	if own, ok := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any); ok {
 		maps.Copy(own, vars)
-		handler.Unshaped(own)
+		handler.CopyFacts(own)
 	}
 	if outer != nil {
 		repl.Map(outer.Get)

@@ -6,19 +6,10 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
-)
-
-// Request variables.
-const (
-	accessVar        = "gatehouse.access"         // the content of the accepted token
-	namesVar         = "gatehouse.names"          // the [UserNames] that know the name of its user
-	identityVar      = "gatehouse.identity"       // the [guard.Identity] of the guard
-	identityShownVar = "gatehouse.identity_shown" // set once the request has the placeholders
 )
 
 // identityPrefix is the prefix of the placeholders that describe the caller.
@@ -28,41 +19,42 @@ const identityPrefix = "http.auth.user."
 // for a request without an accepted token.
 func Identify(r *http.Request, a *token.Access, known *UserNames) {
 	if a != nil {
-		caddyhttp.SetVar(r.Context(), accessVar, a)
-		caddyhttp.SetVar(r.Context(), namesVar, known)
+		f := factsToAdd(r)
+		f.access, f.names = a, known
 	}
 	ShowIdentity(r)
 }
 
 // Caller returns the content of the token that a guard in front has accepted, or nil.
-func Caller(r *http.Request) *token.Access { return getVar[*token.Access](r, accessVar) }
+func Caller(r *http.Request) *token.Access { return factsOf(r).access }
 
 // ShowIdentity adds the placeholders {http.auth.user.*} and {http.api_limit.*} of a request. They are
 // empty until a guard has accepted a token, or a limit has decided: an unknown placeholder would reach the API as its own name in
 // braces, which an API may take for an identity. Their values are read from the request each
 // time, so an earlier handler can add them and none is left over for another request.
 func ShowIdentity(r *http.Request) {
-	if getVar[bool](r, identityShownVar) {
+	f := factsToAdd(r)
+	if f.shown {
 		return
 	}
 	repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	if !ok {
 		return
 	}
-	caddyhttp.SetVar(r.Context(), identityShownVar, true)
+	f.shown = true
 	repl.Map(func(key string) (any, bool) {
 		if name, ok := strings.CutPrefix(key, identityPrefix); ok {
-			return identityValue(r, name)
+			return f.identityValue(r, name)
 		}
 		if name, ok := strings.CutPrefix(key, limitPrefix); ok {
-			return limitValue(r, name)
+			return f.limitValue(name)
 		}
 		return nil, false
 	})
 }
 
-func identityValue(r *http.Request, name string) (any, bool) {
-	a := Caller(r)
+func (f *facts) identityValue(r *http.Request, name string) (any, bool) {
+	a := f.access
 	if a == nil {
 		a = new(token.Access)
 	}
@@ -74,11 +66,10 @@ func identityValue(r *http.Request, name string) (any, bool) {
 	case "scope":
 		return oauth.JoinScopes(a.Scopes), true
 	case "name": // looked up only where a configuration asks for it
-		known := getVar[*UserNames](r, namesVar)
-		if known == nil || a.Subject == "" {
+		if f.names == nil || a.Subject == "" {
 			return "", true
 		}
-		return known.Name(r.Context(), a.Subject), true
+		return f.names.Name(r.Context(), a.Subject), true
 	}
 	return nil, false
 }
@@ -106,16 +97,16 @@ func EmptyIdentityLiterals(h http.Header) {
 
 // SetIdentityHeaders records which header fields tell the upstream about the caller.
 func SetIdentityHeaders(r *http.Request, identity *guard.Identity) {
-	caddyhttp.SetVar(r.Context(), identityVar, identity)
+	factsToAdd(r).identity = identity
 }
 
 // PassedGuard reports whether a request came through a guard, one in shadow mode included.
-func PassedGuard(r *http.Request) bool { return caddyhttp.GetVar(r.Context(), identityVar) != nil }
+func PassedGuard(r *http.Request) bool { return factsOf(r).identity != nil }
 
 // IdentityHeader returns the header fields by which the guard in front tells the upstream about
 // the caller, or nil without a guard. The token is not among them.
 func IdentityHeader(r *http.Request) http.Header {
-	identity := getVar[*guard.Identity](r, identityVar)
+	identity := factsOf(r).identity
 	if identity == nil {
 		return nil
 	}

@@ -3,12 +3,7 @@ package handler
 import (
 	"net/http"
 	"slices"
-
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
-
-// limitVar is the request variable with the decision of the last limit.
-const limitVar = "gatehouse.limit"
 
 // limitPrefix begins the names of the placeholders about that decision.
 const limitPrefix = "http.api_limit."
@@ -22,17 +17,17 @@ type LimitDecision interface{ LimitValue(name string) any }
 
 // SetLimitDecision records the decision of a limit on a request, for placeholders and for limits
 // behind it.
-func SetLimitDecision(r *http.Request, d LimitDecision) { caddyhttp.SetVar(r.Context(), limitVar, d) }
+func SetLimitDecision(r *http.Request, d LimitDecision) { factsToAdd(r).limit = d }
 
 // LastLimitDecision is the last one that was recorded, nil without one.
-func LastLimitDecision(r *http.Request) LimitDecision { return getVar[LimitDecision](r, limitVar) }
+func LastLimitDecision(r *http.Request) LimitDecision { return factsOf(r).limit }
 
-func limitValue(r *http.Request, name string) (any, bool) {
+func (f *facts) limitValue(name string) (any, bool) {
 	if !slices.Contains(LimitPlaceholders, name) {
 		return nil, false
 	}
-	if d := LastLimitDecision(r); d != nil {
-		return d.LimitValue(name), true
+	if f.limit != nil {
+		return f.limit.LimitValue(name), true
 	}
 	return "", true
 }

@@ -11,14 +11,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
-// Request variables.
-const (
-	guardVar = "gatehouse.guard"       // the innermost guard that the request has passed
-	frontVar = "gatehouse.guard.front" // what had been taken from the path in front of it
-	outerVar = "gatehouse.guard.outer" // the guards in front of it, a *passedGuard
-	routeVar = "gatehouse.route"       // the name of the guard's rule that let it pass
-)
-
 // passedGuard is a guard that a request has passed, and the caller at that point.
 type passedGuard struct {
 	guard  *guard.Guard
@@ -31,36 +23,36 @@ type passedGuard struct {
 // the caller and before it changes the path: what an outer guard recorded is kept, because
 // the caller may do only what both permit.
 func RecordGuard(r *http.Request, g *guard.Guard) {
-	if passed := innermostGuard(r); passed != nil {
-		caddyhttp.SetVar(r.Context(), outerVar, passed)
+	f := factsToAdd(r)
+	if passed := f.innermostGuard(); passed != nil {
+		f.outer = passed
 	}
 	if front := Taken(r); front != "" {
-		caddyhttp.SetVar(r.Context(), frontVar, front)
+		f.front = front
 	}
-	caddyhttp.SetVar(r.Context(), guardVar, g)
+	f.guard = g
 }
 
 // innermostGuard returns the last guard that a request has passed, linked to those in front; nil
 // if there is none, or only guards that refuse nothing.
-func innermostGuard(r *http.Request) *passedGuard {
-	g := getVar[*guard.Guard](r, guardVar)
-	if g == nil {
+func (f *facts) innermostGuard() *passedGuard {
+	if f.guard == nil {
 		return nil
 	}
-	return &passedGuard{g, Caller(r), getVar[string](r, frontVar), getVar[*passedGuard](r, outerVar)}
+	return &passedGuard{f.guard, f.access, f.front, f.outer}
 }
 
 // SetRoute records the name of the guard's rule that let a request pass.
-func SetRoute(r *http.Request, name string) { caddyhttp.SetVar(r.Context(), routeVar, name) }
+func SetRoute(r *http.Request, name string) { factsToAdd(r).route = name }
 
 // Route returns the name of the guard's rule that let a request pass, or "".
-func Route(r *http.Request) string { return getVar[string](r, routeVar) }
+func Route(r *http.Request) string { return factsOf(r).route }
 
 // Permits returns a function that reports what else the guards in front let the caller of a
 // request do, by paths as the client writes them. It returns nil, which means everything, if
 // there is no guard, or only guards that refuse nothing.
 func Permits(r *http.Request) func(method, path string) bool {
-	passed := innermostGuard(r)
+	passed := factsOf(r).innermostGuard()
 	if passed == nil {
 		return nil
 	}
@@ -78,7 +70,7 @@ func Permits(r *http.Request) func(method, path string) bool {
 // a path, escaped and as the handler sees it, which refuses the caller of a request. It returns
 // nil where [Permits] does.
 func Forbidden(r *http.Request) func(method, path string) bool {
-	passed := innermostGuard(r)
+	passed := factsOf(r).innermostGuard()
 	if passed == nil {
 		return nil
 	}
@@ -104,7 +96,7 @@ type Needs interface {
 // NeedsOf returns what the guard that a request has passed requires. It is nil if there is no
 // guard, or one that refuses nothing.
 func NeedsOf(r *http.Request) Needs {
-	if g := getVar[*guard.Guard](r, guardVar); g != nil {
+	if g := factsOf(r).guard; g != nil {
 		return g
 	}
 	return nil

@@ -57,8 +57,7 @@ func Unavailable(w http.ResponseWriter, cause error) error {
 
 // StatusOf returns the status with which Caddy answers an error.
 func StatusOf(err error) int {
-	var he caddyhttp.HandlerError
-	if errors.As(err, &he) && he.StatusCode != 0 {
+	if he, ok := errors.AsType[caddyhttp.HandlerError](err); ok && he.StatusCode != 0 {
 		return he.StatusCode
 	}
 	return http.StatusInternalServerError
@@ -66,34 +65,26 @@ func StatusOf(err error) int {
 
 // Told returns what an error tells the client. It is empty for errors that are not a [Failure].
 func Told(err error) envelope.Error {
-	var f *Failure
-	if !errors.As(err, &f) {
+	f, ok := errors.AsType[*Failure](err)
+	if !ok {
 		return envelope.Error{}
 	}
 	return envelope.Error{Code: f.Code, Message: f.Message, Field: f.Field}
 }
 
-// envelopeVar is the request variable that holds the response writer of the innermost
-// api_errors.
-const envelopeVar = "gatehouse.envelope"
-
 // SetEnvelope records that api_errors answers the errors of a request. It is never undone: a
 // proxy's goroutines may still read the variables after it has returned, and no handler in
 // front of api_errors asks.
 func SetEnvelope(r *http.Request, w *envelope.Writer) {
-	caddyhttp.SetVar(r.Context(), envelopeVar, w)
+	factsToAdd(r).envelope = w
 }
 
 // Shaped reports whether an api_errors in front answers the errors of a request.
-func Shaped(r *http.Request) bool { return getVar[*envelope.Writer](r, envelopeVar) != nil }
-
-// Unshaped removes api_errors from a copy of a request's variables, for a request whose errors
-// no handler in front answers.
-func Unshaped(vars map[string]any) { delete(vars, envelopeVar) }
+func Shaped(r *http.Request) bool { return factsOf(r).envelope != nil }
 
 // KeepAnswer stops api_errors from changing a response whose form is prescribed by a protocol.
 func KeepAnswer(r *http.Request) {
-	if w := getVar[*envelope.Writer](r, envelopeVar); w != nil {
+	if w := factsOf(r).envelope; w != nil {
 		w.Untouched()
 	}
 }
