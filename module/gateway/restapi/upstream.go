@@ -60,16 +60,14 @@ func noRoute(http.ResponseWriter, *http.Request) error {
 // checked that they are not fields that only the gateway may send.
 func upstreamRequest(ctx context.Context, w http.ResponseWriter, parent *http.Request, up mapping.Upstream) *http.Request {
 	r := &http.Request{Method: up.Method, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: make(http.Header), Body: http.NoBody}
-	server := new(caddyhttp.Server)
+	var server *caddyhttp.Server
 	var vars map[string]any
 	var outer *caddy.Replacer
 	if parent != nil {
 		r.Host, r.RemoteAddr, r.TLS, r.Header = parent.Host, parent.RemoteAddr, parent.TLS, parent.Header.Clone()
 		request.EndHop(r.Header)
 		r.Proto, r.ProtoMajor, r.ProtoMinor = parent.Proto, parent.ProtoMajor, parent.ProtoMinor
-		if s, ok := parent.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
-			server = s
-		}
+		server, _ = parent.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 		vars, _ = parent.Context().Value(caddyhttp.VarsCtxKey).(map[string]any)
 		outer, _ = parent.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	}
@@ -96,6 +94,9 @@ func upstreamRequest(ctx context.Context, w http.ResponseWriter, parent *http.Re
 	}
 	r.URL = urlOf(up.Path, up.RawQuery)
 	r.RequestURI = r.URL.RequestURI()
+	if server == nil { // one is large
+		server = new(caddyhttp.Server)
+	}
 	repl := caddy.NewReplacer()
 	r = caddyhttp.PrepareRequest(r.WithContext(ctx), repl, w, server)
 	if own, ok := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any); ok {

@@ -7,14 +7,16 @@ import (
 )
 
 // overrides are the header fields with which frameworks let a request override its method, and some
-// servers its path.
+// servers its path. They all begin with x.
 var overrides = map[string]bool{
 	"x-http-method-override": true, "x-http-method": true, "x-method-override": true, "x-original-url": true, "x-rewrite-url": true,
 }
 
 // Overrides reports whether a header field could override the method or path of its request. Only the
 // gateway decides what a request is.
-func Overrides(name string) bool { return overrides[strings.Map(supply.FieldRune, name)] }
+func Overrides(name string) bool {
+	return name != "" && name[0]|0x20 == 'x' && overrides[strings.Map(supply.FieldRune, name)]
+}
 
 // MethodMember is the member with which frameworks let a request override its method.
 const MethodMember = "_method"

@@ -34,9 +34,8 @@ func (m *Mapping) compileFixed() error {
 	if len(m.reserved) == 0 {
 		return nil
 	}
-	names, _ := m.parameters()
-	taken := make([]string, 0, len(names))
-	for _, n := range names {
+	taken := make([]string, 0, len(m.known))
+	for _, n := range m.known {
 		taken = append(taken, n.Their(), n.Name)
 	}
 	query, _ := url.ParseQuery(m.template.QueryText())

@@ -13,6 +13,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/rpc"
 	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/compose"
+	"github.com/gatehouse/gatehouse/module/rest/list"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 	"github.com/gatehouse/gatehouse/module/rest/validate"
@@ -47,6 +48,7 @@ type Mapping struct {
 
 	text     encoder
 	template *pathpattern.Template
+	known    []list.Name       // parameters that an operation without a declared list passes on
 	upstream string            // the upstream's method
 	call     *rpc.Template     // parameters of a call by RPC; nil: the upstream is not called so
 	placed   *compose.Template // members that the gateway places in the body; may be nil
@@ -57,6 +59,7 @@ type Mapping struct {
 func New(c Config) (m *Mapping, err error) {
 	m = &Mapping{Config: c, upstream: cmp.Or(c.Route.UpstreamMethod, c.Route.Method), text: encoder{c.Charset, c.Names, c.Resource}}
 	m.TakesCookies, _ = resource.Cookies(c.Resource.HeaderUp) // checked
+	m.known = c.parameters()
 	if c.Kind == resource.Batch {
 		return m, nil // its items are requests of another operation
 	}

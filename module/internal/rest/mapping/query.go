@@ -43,17 +43,16 @@ func (req request) buildQuery(up *Upstream, a Asked, asked url.Values) *envelope
 	return refused
 }
 
-// parameters returns the parameters that an operation without a declared list passes on, and whether it passes all.
-func (m *Mapping) parameters() (names []list.Name, all bool) {
-	r := m.Resource
-	names = r.Query
-	if m.ListLike && len(r.Routes) == 0 {
+// parameters returns the parameters that an operation without a declared list is known to pass on.
+func (c *Config) parameters() []list.Name {
+	names := c.Resource.Query
+	if c.ListLike && len(c.Resource.Routes) == 0 {
 		names = slices.Clone(names)
 		for _, name := range resource.ConventionalParameters {
 			names = append(names, list.Name{Name: name})
 		}
 	}
-	return names, r.IsConventional()
+	return names
 }
 
 // PassedOn returns the parameters that an operation without a declared list is known to pass on. If nothing is declared
@@ -62,8 +61,7 @@ func (m *Mapping) PassedOn() (names []string) {
 	if m.Kind == resource.List || m.Kind == resource.Batch {
 		return nil
 	}
-	known, _ := m.parameters()
-	for _, n := range known {
+	for _, n := range m.known {
 		names = append(names, n.Name)
 	}
 	return names
@@ -71,7 +69,7 @@ func (m *Mapping) PassedOn() (names []string) {
 
 // translateQuery returns the parameters to pass on, by the upstream's names.
 func (m *Mapping) translateQuery(asked url.Values) (url.Values, *envelope.Refusal) {
-	names, all := m.parameters()
+	names, all := m.known, m.Resource.IsConventional()
 	theirs := make(url.Values, len(asked))
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
 		i := slices.IndexFunc(names, func(n list.Name) bool { return n.Name == name })
