@@ -26,6 +26,7 @@ type facts struct {
 	front    string           // what had been taken from the path in front of it
 	outer    *passedGuard     // the guards in front of it
 	route    string           // the name of the guard's rule that let it pass
+	refusal  error            // why the authentication provider refused
 }
 
 var noFacts facts
