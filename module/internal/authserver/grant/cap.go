@@ -195,8 +195,7 @@ func (f *Families) evictFamily(ctx context.Context, g store.Grant) error {
 	if dead, err := ending.Ended(ctx, f.Store, g.Subject, g.Client, g.Epochs); err != nil || dead {
 		return err
 	}
-	err := f.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeGrant, Value: g.ID, At: f.Now(), Client: g.Client})
-	if err != nil {
+	if err := f.Revocations.Revoke(ctx, f.revocationOf(g)); err != nil {
 		return err
 	}
 	_, marked, err := f.markRevoked(ctx, g.ID)

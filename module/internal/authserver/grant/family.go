@@ -90,9 +90,9 @@ var reuse = map[error]audit.Name{errCodeReplay: audit.CodeReuse, errReplay: audi
 func (f *Families) endFamily(ctx context.Context, id string) (g store.Grant, ended bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), killTime)
 	defer cancel()
-	var known store.Grant // for its user and client, as far as it can be read
+	known := store.Grant{ID: id} // for its client and its last use, as far as it can be read
 	_, _ = store.Read(ctx, f.Store, grantKey(id), &known)
-	err = f.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeGrant, Value: id, At: f.Now(), Client: known.Client})
+	err = f.Revocations.Revoke(ctx, f.revocationOf(known))
 	if err != nil {
 		return g, false, err
 	}
@@ -102,6 +102,12 @@ func (f *Families) endFamily(ctx context.Context, id string) (g store.Grant, end
 		_ = f.expireCode(ctx, g)
 	}
 	return g, ended, err
+}
+
+// revocationOf returns the notice that ends a family's access tokens. A node whose clock is ahead may have issued the last
+// one: guards must remember the notice for as long as that token lives.
+func (f *Families) revocationOf(g store.Grant) store.Revocation {
+	return store.Revocation{Of: store.RevokeGrant, Value: g.ID, At: latest(f.Now(), g.RotatedAt), Client: g.Client}
 }
 
 // markRevoked marks the record as revoked and lets it expire soon: nothing limits how many grants a client begins
