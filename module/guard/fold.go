@@ -1,15 +1,18 @@
 package guard
 
 import (
+	"bytes"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/cases"
 )
 
 // sameInAnyCase reports whether some upstream takes two segments for the same because it ignores case.
 func sameInAnyCase(a, b string) bool {
 	for i := 0; i < len(a) && i < len(b); i++ {
 		if a[i]|b[i] >= utf8.RuneSelf {
-			return sameRunesInAnyCase(a[i:], b[i:])
+			return bytes.Equal(appendFolded(nil, a[i:]), appendFolded(nil, b[i:]))
 		}
 		if upperASCII(a[i]) != upperASCII(b[i]) {
 			return false
@@ -18,25 +21,21 @@ func sameInAnyCase(a, b string) bool {
 	return len(a) == len(b)
 }
 
-func sameRunesInAnyCase(a, b string) bool {
-	for a != "" && b != "" {
-		x, n := utf8.DecodeRuneInString(a)
-		y, m := utf8.DecodeRuneInString(b)
-		if x != y && foldRune(x) != foldRune(y) {
-			return false
-		}
-		a, b = a[n:], b[m:]
-	}
-	return a == b
-}
-
-// appendFolded appends a text such that two texts are appended alike if sameInAnyCase takes them for the same.
+// appendFolded appends a text such that two texts are appended alike if sameInAnyCase takes them for the same. Some upstreams
+// compare what strings.ToLower or strings.ToUpper makes of a path, others what Unicode's full folding does: for them ß is SS and
+// ﬁ is FI. Beyond both, İ becomes i and ı becomes I in some languages.
 func appendFolded(dst []byte, text string) []byte {
 	for i := range len(text) {
 		c := text[i]
 		if c >= utf8.RuneSelf {
 			for _, r := range text[i:] {
-				dst = utf8.AppendRune(dst, foldRune(r))
+				if r == 'İ' || r == 'ı' {
+					dst = append(dst, 'I')
+					continue
+				}
+				for _, folded := range cases.Fold().String(string(r)) {
+					dst = utf8.AppendRune(dst, foldRune(folded))
+				}
 			}
 			return dst
 		}
@@ -53,12 +52,8 @@ func upperASCII(c byte) byte {
 }
 
 // foldRune returns the same character for all that upstreams may take for each other when they ignore case: the least of
-// those that Unicode's simple folding joins. Some compare what strings.ToLower or strings.ToUpper makes of a path. In all
-// of Unicode only two characters are then the same as another that simple folding keeps apart: İ becomes i, ı becomes I.
+// those that Unicode's simple folding joins.
 func foldRune(r rune) rune {
-	if r == 'İ' || r == 'ı' {
-		return 'I'
-	}
 	least := r
 	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
 		least = min(least, other)
