@@ -79,14 +79,14 @@ func (c *cluster) config(node int) redisconn.Config {
 		hosts = append(hosts, fmt.Sprintf(hostname, i))
 	}
 	config := redisconn.Config{URL: "redis+cluster://" + strings.Join(hosts, ",")}
-	config.Through(&redisconn.Network{Dial: func(ctx context.Context, _, address string) (net.Conn, error) {
+	config.Through(&redisconn.Network{Dial: func(_ context.Context, _, address string) (net.Conn, error) {
 		for i, m := range c.redis {
 			if address == fmt.Sprintf(hostname, i) {
 				conn, err := m.Dial()
 				if err != nil {
 					return nil, err
 				}
-				return c.connect(ctx, route{node, i}, conn)
+				return c.connect(route{node, i}, conn)
 			}
 		}
 		return nil, errRefused
