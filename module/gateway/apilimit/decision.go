@@ -25,8 +25,8 @@ type decision struct {
 }
 
 // recordAdmission records that the limit admitted the request.
-func (d *decision) recordAdmission(r *http.Request) {
-	d.admitted, d.cost, d.path = true, d.limit.cost(r), r.URL.Path
+func (d *decision) recordAdmission(r *http.Request, cost int64) {
+	d.admitted, d.cost, d.path = true, cost, r.URL.Path
 	d.record(r)
 }
 

@@ -139,7 +139,7 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 // ServeHTTP decides on the request and tells the client how much is left.
 func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) (err error) {
 	r.Body = httpx.Unclosed(r)
-	handler.ShowIdentity(r)
+	handler.AddPlaceholders(r)
 	handler.CloseWhenExiting(w, r)
 	if httpx.IsEarly(r) { // whoever repeats it would use up the limit of its client
 		handler.LeaveBody(w, r)
@@ -165,8 +165,9 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		l.scratch.Put(s)
 		return next.ServeHTTP(w, r)
 	}
+	cost := l.cost(r)
 	verdict, err := l.app.Limiter().Decide(r.Context(), ratelimit.Request{
-		Charges: charges, Cost: l.cost(r), Results: s.results[:0], OnOutage: l.outage,
+		Charges: charges, Cost: cost, Results: s.results[:0], OnOutage: l.outage,
 	})
 	if err != nil {
 		l.scratch.Put(s)
@@ -181,7 +182,7 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		handler.LeaveBody(w, r)
 		return l.refuse(w, r, d)
 	}
-	d.recordAdmission(r)
+	d.recordAdmission(r, cost)
 	err = next.ServeHTTP(responsewriter.OnHeader(w, d.set), r)
 	if err != nil && !refusedBehind(err, w.Header()) {
 		d.set(w.Header())
