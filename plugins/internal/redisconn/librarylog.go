@@ -12,9 +12,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/currentlog"
 )
 
-// bridgeLog has go-redis log through Caddy at level DEBUG. Its logger is one for the whole process
-// and writes its own lines to stderr. The errors that it returns say the same, and those are logged
-// where they matter.
+// bridgeLog makes go-redis log through Caddy, at level DEBUG. By itself it writes to stderr, with one
+// logger for the whole process. It also returns the errors that it logs, and those are logged where
+// they matter.
 var bridgeLog = sync.OnceFunc(func() { goredis.SetLogger(libraryLog{currentlog.Logger("gatehouse.redis")}) })
 
 // libraryLog is a logger for go-redis.
