@@ -75,7 +75,7 @@ func (e *Errors) Provision(ctx caddy.Context) error {
 // have logged.
 func (e *Errors) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	r.Body = httpx.Unclosed(r)
-	handler.ShowIdentity(r)
+	handler.AddPlaceholders(r)
 	handler.CloseWhenExiting(w, r)
 	shaped := envelope.NewWriter(w, r, &e.config)
 	handler.SetEnvelope(r, shaped)

@@ -127,14 +127,19 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 	return err
 }
 
-// ServeHTTP decides, and passes or refuses the request.
-func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+// begin prepares a request for a decision, and holds the application until leave is called.
+func (g *Guard) begin(w http.ResponseWriter, r *http.Request) (leave func(), err error) {
 	r.Body = httpx.Unclosed(r)
 	handler.CloseWhenExiting(w, r)
-	handler.ShowIdentity(r)
+	handler.AddPlaceholders(r)
 	handler.EmptyIdentityLiterals(r.Header)
 	handler.EmptyIdentityLiterals(w.Header())
-	leave, err := g.app.Hold()
+	return g.app.Hold()
+}
+
+// ServeHTTP decides, and passes or refuses the request.
+func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	leave, err := g.begin(w, r)
 	if err != nil {
 		handler.LeaveBody(w, r)
 		return handler.Unavailable(w, err)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
-	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
@@ -59,16 +58,11 @@ func (p *Provider) Provision(ctx caddy.Context) error {
 	return p.guard.Provision(ctx)
 }
 
-// Authenticate decides on a request as the guard does, and edits one that passes alike. The error
-// is a technical one.
+// Authenticate decides on a request as the guard does, and prepares an accepted one for the API in the
+// same way. An error means that the request could not be judged.
 func (p *Provider) Authenticate(w http.ResponseWriter, r *http.Request) (caddyauth.User, bool, error) {
 	g := &p.guard
-	r.Body = httpx.Unclosed(r)
-	handler.CloseWhenExiting(w, r)
-	handler.ShowIdentity(r)
-	handler.EmptyIdentityLiterals(r.Header)
-	handler.EmptyIdentityLiterals(w.Header())
-	leave, err := g.app.Hold()
+	leave, err := g.begin(w, r)
 	if err != nil {
 		return caddyauth.User{}, false, refuseRequest(w, r, handler.Unavailable(w, err), err)
 	}
@@ -92,9 +86,8 @@ func (p *Provider) Authenticate(w http.ResponseWriter, r *http.Request) (caddyau
 	return caddyauth.User{}, false, refuseRequest(w, r, refusal(r, &d), d.Err)
 }
 
-// refuseRequest refuses a request, and returns cause. The handler `authentication` knows no other
-// refusal than 401, which it sends without a word: any other is sent here, unless an api_errors in
-// front does so.
+// refuseRequest refuses a request, and returns cause. Caddy's handler `authentication` answers every
+// refusal with an empty 401. So any other status is sent here, unless an api_errors in front sends it.
 func refuseRequest(w http.ResponseWriter, r *http.Request, refused, cause error) error {
 	handler.OwnAnswer(w)
 	handler.LeaveBody(w, r)

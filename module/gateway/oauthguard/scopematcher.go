@@ -100,7 +100,7 @@ func (m *MatchScope) Provision(ctx caddy.Context) (err error) {
 
 // MatchWithError implements [caddyhttp.RequestMatcherWithError].
 func (m *MatchScope) MatchWithError(r *http.Request) (bool, error) {
-	handler.ShowIdentity(r)
+	handler.AddPlaceholders(r)
 	if a := handler.Caller(r); a != nil {
 		return m.accepts(a), nil
 	}

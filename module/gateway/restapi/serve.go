@@ -33,7 +33,7 @@ var unacceptable = envelope.Refuse(http.StatusNotAcceptable, "Accept must name a
 
 // ServeHTTP finds the operation of a request and answers it.
 func (h *REST) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	handler.ShowIdentity(r)
+	handler.AddPlaceholders(r)
 	handler.CloseWhenExiting(w, r)
 	guard.StripCookies(r.Header)
 	choice, refused := h.versions.Negotiate(r.URL.EscapedPath(), r.Header["Accept"])

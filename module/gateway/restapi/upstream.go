@@ -106,7 +106,7 @@ func upstreamRequest(ctx context.Context, w http.ResponseWriter, parent *http.Re
 	if outer != nil {
 		repl.Map(outer.Get)
 	} else {
-		handler.ShowIdentity(r) // no client asks for a job's request
+		handler.AddPlaceholders(r) // no client asks for a job's request
 	}
 	return r
 }

@@ -22,17 +22,18 @@ func Identify(r *http.Request, a *token.Access, known *UserNames) {
 		f := factsToAdd(r)
 		f.access, f.names = a, known
 	}
-	ShowIdentity(r)
+	AddPlaceholders(r)
 }
 
 // Caller returns the content of the token that a guard in front has accepted, or nil.
 func Caller(r *http.Request) *token.Access { return factsOf(r).access }
 
-// ShowIdentity adds the placeholders {http.auth.user.*} and {http.api_limit.*} of a request. They are
-// empty until a guard has accepted a token, or a limit has decided: an unknown placeholder would reach the API as its own name in
-// braces, which an API may take for an identity. Their values are read from the request each
-// time, so an earlier handler can add them and none is left over for another request.
-func ShowIdentity(r *http.Request) {
+// AddPlaceholders adds the placeholders {http.auth.user.*} and {http.api_limit.*} to a request. They
+// are empty until a guard has accepted a token, or a limit has decided: an unknown placeholder would
+// reach the API as its own name in braces, which an API may take for an identity. Their values are
+// read from the request each time, so an earlier handler can add them and none is left over for
+// another request.
+func AddPlaceholders(r *http.Request) {
 	f := factsToAdd(r)
 	if f.shown {
 		return
