@@ -232,3 +232,11 @@ func TestPointers(t *testing.T) {
 		}
 	}
 }
+
+// A text with an invalid byte must not be looked through again for each of its characters.
+func TestDecodesLongInvalidText(t *testing.T) {
+	text := strings.Repeat("é", 1<<20) + "\xff"
+	if got := unquote(nil, []byte(text)); string(got) != text[:2<<20]+"\ufffd" {
+		t.Errorf("%d bytes that end in %q", len(got), got[len(got)-4:])
+	}
+}

@@ -15,10 +15,12 @@ func unquote(dst, raw []byte) []byte {
 	for len(raw) > 0 {
 		n := plain(raw)
 		part := raw[:n]
-		for !utf8.Valid(part) {
-			r, size := utf8.DecodeRune(part)
-			dst = utf8.AppendRune(dst, r)
-			part = part[size:]
+		if !utf8.Valid(part) {
+			for len(part) > 0 {
+				r, size := utf8.DecodeRune(part)
+				dst = utf8.AppendRune(dst, r)
+				part = part[size:]
+			}
 		}
 		dst = append(dst, part...)
 		if n == len(raw) {
