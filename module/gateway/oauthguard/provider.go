@@ -23,6 +23,10 @@ func init() { caddy.RegisterModule(new(Provider)) }
 // no metadata, and does not remove the gateway's cookies from an API's responses. A request that
 // a guard would refuse with another status than 401 gets that status only if no other provider is
 // configured beside this one; otherwise Caddy responds 401.
+//
+// A request that another provider accepts is passed on as it came, with what the client sent in
+// the identity header fields. If the API trusts them, put an `oauth_guard` with
+// `public * /*` and `forward_token` in front, which removes them.
 type Provider struct {
 	// Scopes that a token must have, all of them. Default: any valid token is accepted.
 	Scopes []string `json:"scopes,omitempty"`
@@ -38,7 +42,8 @@ type Provider struct {
 	// Accepts `%2F` in paths. Default: such paths are refused.
 	AllowEncodedSlash bool `json:"allow_encoded_slash,omitempty"`
 
-	guard Guard
+	guard  Guard
+	beside bool // there are other providers, which may accept what this one refuses
 }
 
 // CaddyModule returns the Caddy module information.
@@ -55,6 +60,11 @@ func (p *Provider) Provision(ctx caddy.Context) error {
 	if len(p.Scopes) > 0 {
 		p.guard.Rules = []guard.Rule{{Scopes: p.Scopes, Paths: []string{"/*"}}}
 	}
+	for _, m := range ctx.Modules() {
+		if a, ok := m.(*caddyauth.Authentication); ok {
+			p.beside = len(a.ProvidersRaw) > 1
+		}
+	}
 	return p.guard.Provision(ctx)
 }
 
@@ -64,7 +74,8 @@ func (p *Provider) Authenticate(w http.ResponseWriter, r *http.Request) (caddyau
 	g := &p.guard
 	leave, err := g.begin(w, r)
 	if err != nil {
-		return caddyauth.User{}, false, refuseRequest(w, r, handler.Unavailable(w, err), err)
+		p.refuse(w, r, handler.Unavailable(w, err))
+		return caddyauth.User{}, false, err
 	}
 	context.AfterFunc(r.Context(), leave) // handlers behind may ask for the user's name
 	d := g.guard.Decide(r)
@@ -83,20 +94,24 @@ func (p *Provider) Authenticate(w http.ResponseWriter, r *http.Request) (caddyau
 	if d.Redact {
 		g.access.WriteRefused(r, d.Status, w.Header())
 	}
-	return caddyauth.User{}, false, refuseRequest(w, r, refusal(r, &d), d.Err)
+	p.refuse(w, r, refusal(r, &d))
+	return caddyauth.User{}, false, d.Err
 }
 
-// refuseRequest refuses a request, and returns cause. Caddy's handler `authentication` answers every
-// refusal with an empty 401. So any other status is sent here, unless an api_errors in front sends it.
-func refuseRequest(w http.ResponseWriter, r *http.Request, refused, cause error) error {
+// refuse refuses a request. Caddy's handler `authentication` answers every refusal with an empty 401.
+// So any other status is sent here, unless an api_errors in front sends it. If there are other
+// providers, the request may still be accepted: its body and its response are left alone.
+func (p *Provider) refuse(w http.ResponseWriter, r *http.Request, refused error) {
+	handler.RecordRefusal(r, refused)
+	if p.beside {
+		return
+	}
 	handler.OwnAnswer(w)
 	handler.LeaveBody(w, r)
-	handler.RecordRefusal(r, refused)
 	if status := handler.StatusOf(refused); status != http.StatusUnauthorized && !handler.Shaped(r) {
 		w.Header().Set("Content-Length", "0") // net/http drops what others write afterwards
 		w.WriteHeader(status)
 	}
-	return cause
 }
 
 // refusal is the error with which a handler refuses what d refuses.
