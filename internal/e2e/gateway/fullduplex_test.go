@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
@@ -18,6 +19,7 @@ func TestARefusalWithFullDuplexEndsTheConnection(t *testing.T) { // N18
 		"$GUARD", "public GET,POST,PUT /thing", "$LIMIT", "by row {http.request.header.X-Row} 1 1h")
 	harness.Wire(t, g.API, "PUT /thing", "X-Row: 1") // uses the limit up
 	t.Parallel()
+	var all sync.WaitGroup
 	for _, c := range []struct {
 		base, line, header string
 		status             int
@@ -33,15 +35,18 @@ func TestARefusalWithFullDuplexEndsTheConnection(t *testing.T) { // N18
 		for _, framing := range []string{"Content-Length: 60000\r\n\r\nfirst", "Transfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n"} {
 			conn := harness.Dial(t, c.base)
 			_, _ = fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: %s\r\n%s\r\n%s", c.line, strings.TrimPrefix(c.base, "http://"), c.header, framing)
-			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
-			if err != nil {
-				t.Errorf("%s: %v", c.line, err)
-				continue
-			}
-			_, _ = io.Copy(io.Discard, res.Body)
-			if res.StatusCode != c.status || !res.Close {
-				t.Errorf("%s, %.17s: %d, closed: %v", c.line, framing, res.StatusCode, res.Close)
-			}
+			all.Go(func() { // each waits ten seconds for the rest of its body
+				res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+				if err != nil {
+					t.Errorf("%s: %v", c.line, err)
+					return
+				}
+				_, _ = io.Copy(io.Discard, res.Body)
+				if res.StatusCode != c.status || !res.Close {
+					t.Errorf("%s, %.17s: %d, closed: %v", c.line, framing, res.StatusCode, res.Close)
+				}
+			})
 		}
 	}
+	all.Wait()
 }

@@ -49,11 +49,11 @@ func TestASlowBodyIsGivenUp(t *testing.T) { // N04
 		t.Fatal(err)
 	}
 	fromPage := "\r\nOrigin: " + g.ID + "\r\n" + cookiesOf(browser, to)
-	screen := newScreen(t, g)
-	poll := strings.TrimPrefix(pollURL(g, screen.id, "408"), g.ID)
-	binding := cookiesOf(screen.b, to)
 	bearer := "\r\nAuthorization: Bearer " + initialToken
 	t.Parallel()
+	screen := newScreen(t, g) // only now: a code waits two minutes for a phone
+	poll := strings.TrimPrefix(pollURL(g, screen.id, "408"), g.ID)
+	binding := cookiesOf(screen.b, to)
 	isJSON := func(p harness.Page) bool {
 		return p.Header.Get("Content-Type") == "application/json; charset=utf-8" && p.JSON(t)["error"] != nil
 	}
