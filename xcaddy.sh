@@ -140,10 +140,10 @@ static_checks() {
 	fi
 }
 
-# These suites drive programs that are built without -race, browsers or real APIs. What runs at
-# the same time in a gateway is tested with -race by the suites gateway, restapi and outage and
-# by the packages themselves.
-driving=(qrlogin cluster quickstart wordpress mediawiki variantb)
+# These suites drive programs that are built without -race, browsers or real APIs, or measure
+# programs. What runs at the same time in a gateway is tested with -race by the suites gateway,
+# restapi and outage and by the packages themselves.
+driving=(qrlogin cluster quickstart growth wordpress mediawiki variantb)
 # What measures memory and time has the machine to itself.
 measured='/internal/e2e/soak$|/plugins/limiter/redis$'
 
@@ -156,7 +156,15 @@ sequential() {
 	done
 }
 
+# without_race PACKAGE ...: these, and then a hundred nodes in one process.
+without_race() {
+	# go vet has seen all packages.
+	go test -vet=off -timeout 20m "${flags[@]}" "$@" || return 1
+	(cd plugins/internal/simulation && go test -vet=off "${flags[@]}" .)
+}
+
 run_tests() {
+	local flags=("$@") all plain others failed=
 	mkdir -p "$build"
 	install_test_tools
 	# The same flags everywhere, so that nothing is compiled twice.
@@ -166,18 +174,23 @@ run_tests() {
 	say "building ./caddy"
 	caddy "$PWD/caddy"
 	export GATEHOUSE_CADDY=$PWD/caddy
-	local all plain
-	all=$(go list ./... | grep -vE "$measured" | xargs go list -f '{{.ImportPath}}|{{.Dir}}')
+	# The longest suite first, then the others, then what is quick.
+	all=$(go list ./internal/e2e/gateway ./internal/e2e/... ./... | grep -vE "$measured" | xargs go list -f '{{.ImportPath}}|{{.Dir}}')
 	plain=$(printf "$mod/internal/e2e/%s\n" "${driving[@]}")$'\n'$(sequential <<<"$all")
-	# go vet has seen all packages above.
-	say "go test, where nothing runs at the same time"
-	xargs go test -vet=off -timeout 20m "$@" <<<"$plain"
-	say "go test, a hundred nodes simulated"
-	(cd plugins/internal/simulation && go test -vet=off "$@" .)
-	say "go test -race"
-	# Suites wait for much of their time, so one more runs than there are processors.
-	cut -d '|' -f 1 <<<"$all" | grep -vxF "$plain" | xargs go test -vet=off -race -timeout 20m -p $(($(nproc) + 1)) "$@"
-	go list ./... | grep -E "$measured" | xargs go test -vet=off -race -timeout 20m -p 1 "$@"
+	say "go test, with -race where things run at the same time"
+	# Suites wait for much of their time, so twice as many run as there are processors: half of
+	# them with -race, half without.
+	trap 'trap - INT; kill 0' INT # a shell's background jobs do not hear it
+	# shellcheck disable=SC2086 # import paths are words
+	without_race $plain &
+	others=$!
+	cut -d '|' -f 1 <<<"$all" | grep -vxF "$plain" | xargs go test -vet=off -race -timeout 20m "${flags[@]}" || failed=1
+	wait "$others" || failed=1
+	trap - INT
+	[ -z "$failed" ] || die "tests failed"
+	say "go test, what measures"
+	go test -vet=off -timeout 20m "${flags[@]}" ./internal/e2e/soak # it drives programs, too
+	go test -vet=off -race -timeout 20m "${flags[@]}" ./plugins/limiter/redis
 	say "fuzzing every parser for four seconds"
 	FUZZTIME=4s .ci/soak fuzz >"$build/fuzz.log" 2>&1 || { tail -40 "$build/fuzz.log" >&2; die "fuzzing found something; .build/fuzz.log has the whole"; }
 	say "all tests passed in $((SECONDS / 60)) min $((SECONDS % 60)) s"
