@@ -198,6 +198,28 @@ func TestATokenInTheAddressOfThePageIsInNoLogAndNotAtTheAPI(t *testing.T) {
 	}
 }
 
+func TestATokenInTheAddressOfThePageIsNotInTheLogOfAnAuthenticatedRequest(t *testing.T) { // S26
+	text := site[:strings.Index(site, "http://$API {")] + "http://$API {\n\tlog named {\n\t\toutput file $DIR/api.log\n\t}\n\toauth_authentication\n\treverse_proxy $UPSTREAM\n}\n"
+	g, up := startSite(t, text)
+	access, _ := g.Token(t, machine, url.Values{"grant_type": {"client_credentials"}, "scope": {"read"}}).JSON(t)["access_token"].(string)
+	page := "Referer: " + g.API + "/read?access_token=referer-canary"
+	for credentials, status := range map[string]int{"Authorization: Bearer " + access: 200, "X-None: 1": 401} {
+		if p := harness.Wire(t, g.API, "GET /read", credentials, page); p.Status != status {
+			t.Errorf("%d %s", p.Status, p.Body)
+		}
+	}
+	for _, hit := range wantHits(t, up, 1) {
+		if got := hit.Header["Referer"]; got != nil {
+			t.Errorf("the API saw %v", got)
+		}
+	}
+	for _, l := range lines(t, g, "api.log", 2) {
+		if field(l, "request", "headers", "Referer") != "REDACTED" {
+			t.Errorf("%v", l)
+		}
+	}
+}
+
 func TestATokenInTheQueryIsRedactedInTheGuardsLine(t *testing.T) {
 	for _, mode := range []string{"", "shadow"} {
 		t.Run(mode, func(t *testing.T) {

@@ -27,6 +27,10 @@ func init() { caddy.RegisterModule(new(Provider)) }
 // A request that another provider accepts is passed on as it came, with what the client sent in
 // the identity header fields. If the API trusts them, put an `oauth_guard` with
 // `public * /*` and `forward_token` in front, which removes them.
+//
+// The access log does not show tokens in the address of a request or of its page. Where such a
+// request passes, its line is written before it is answered, with status 0. Caddy's error log and
+// its lines at level DEBUG show the address.
 type Provider struct {
 	// Scopes that a token must have, all of them. Default: any valid token is accepted.
 	Scopes []string `json:"scopes,omitempty"`
@@ -84,6 +88,7 @@ func (p *Provider) Authenticate(w http.ResponseWriter, r *http.Request) (caddyau
 	if d.Allowed {
 		g.prepareRequest(r, &d)
 		if d.Redact {
+			g.access.WriteAhead(r)
 			r.Header.Del("Referer")
 		}
 		return caddyauth.User{ID: d.Access.Subject, Metadata: map[string]string{

@@ -71,6 +71,10 @@ func (l *Log) WriteRefused(r *http.Request, status int, header http.Header) {
 	writeLine(l.replaceCaddy(r), r, r.Header, outcome{status: status, header: header})
 }
 
+// WriteAhead writes the line of a request in place of Caddy's before it is passed on by a handler that
+// does not see the answer: status and size are 0.
+func (l *Log) WriteAhead(r *http.Request) { l.WriteRefused(r, 0, nil) }
+
 // Skip keeps every line of a request out of the access log.
 func Skip(r *http.Request) { caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true) }
 
