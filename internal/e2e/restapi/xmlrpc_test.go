@@ -97,4 +97,6 @@ func TestAnAPIThatSpeaksXMLRPC(t *testing.T) {
 		})
 	}
 	wantError(t, r.do("writer", "POST", "/articles", `{"x":"\u0001"}`), 400, "bad_request", "")
+	// A megabyte of such numbers would become sixty.
+	wantError(t, r.do("writer", "POST", "/articles", `{"n":[1e308`+strings.Repeat(",1e308", 8000)+`]}`), 413, "payload_too_large", "")
 }

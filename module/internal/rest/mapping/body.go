@@ -39,7 +39,7 @@ func (req request) buildBody(a Asked, query string, set http.Header) ([]byte, *e
 	if empty {
 		wrap = "" // it would be an object without members
 	}
-	limit := freeForm + formGrowth*len(a.Body)
+	limit := mostSent(a.Body)
 	switch req.Route.As {
 	case "form", "multipart":
 		if theirs.passesToken(object) {

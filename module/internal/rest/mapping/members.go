@@ -91,6 +91,9 @@ const (
 	formGrowth = 16
 )
 
+// mostSent is how many bytes a client's body may become where it is passed on in another form than JSON.
+func mostSent(body []byte) int { return freeForm + formGrowth*len(body) }
+
 // form writes members as a form, `form` or `multipart`, with PHP's brackets for arrays and objects. It refuses a form
 // of more than limit bytes, and names that would mean others in it. encode encodes names and values.
 func (m members) form(as string, limit int, encode func(string) string) (media string, body []byte, refused *envelope.Refusal) {

@@ -81,7 +81,7 @@ func (req request) buildCall(up *Upstream, a Asked) *envelope.Refusal {
 			return refused
 		}
 	}
-	values := rpc.Values{Partial: req.Kind == resource.Update, Text: func(place rpc.Place, name string) (string, bool) {
+	values := rpc.Values{Partial: req.Kind == resource.Update, Most: mostSent(a.Body), Text: func(place rpc.Place, name string) (string, bool) {
 		if place == rpc.Query {
 			return up.parameters.Get(name), up.parameters.Has(name)
 		}
@@ -113,6 +113,8 @@ func (req request) buildCall(up *Upstream, a Asked) *envelope.Refusal {
 		return envelope.Invalid(req.Resource.ParameterName(bad.Ref.Name), bad.Why)
 	case errors.As(err, &bad):
 		return envelope.Invalid(req.Names.Ours(bad.Ref.Name), bad.Why)
+	case errors.Is(err, rpc.ErrLong):
+		return tooLargeToSend()
 	case err != nil:
 		return envelope.Refuse(http.StatusBadRequest, "the request has a control character, or a number beyond 64 bits, which cannot be sent")
 	}

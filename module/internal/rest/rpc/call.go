@@ -19,6 +19,9 @@ type Values struct {
 	// Partial says that a member which is not there is not meant to be changed: it must not
 	// become null in a list.
 	Partial bool
+	// Most is how many bytes of XML a call may have: `1e308` becomes a number of 309 digits. Default:
+	// any number.
+	Most int
 }
 
 // ValueError is a value with which there is no call.
@@ -50,9 +53,10 @@ func (t *Template) Encode(method string, v Values) ([]byte, error) {
 	return e.b.Bytes(), nil
 }
 
-// EncodeXML writes a call of XML-RPC. The parameters are Listed.
+// EncodeXML writes a call of XML-RPC. The parameters are Listed. The error for a call that is longer than
+// the values permit is [ErrLong].
 func (t *Template) EncodeXML(method string, v Values) ([]byte, error) {
-	e := &encoder{xml: true}
+	e := &encoder{xml: true, most: v.Most}
 	e.b.WriteString(`<?xml version="1.0"?><methodCall><methodName>` + method + `</methodName><params>`) // CheckMethod permits no markup
 	if t.root != nil {
 		for i := range t.root.values {

@@ -17,10 +17,14 @@ import (
 // beyond 64 bits.
 var ErrValue = errors.New("a value that cannot be sent")
 
+// ErrLong is the error for a call of more bytes than Values.Most.
+var ErrLong = errors.New("the call is too long")
+
 // encoder writes the values of a call, as JSON or as XML-RPC does.
 type encoder struct {
-	b   bytes.Buffer
-	xml bool
+	b    bytes.Buffer
+	xml  bool
+	most int // bytes of XML; 0: any number
 }
 
 // put writes what stands around values.
@@ -111,6 +115,13 @@ func (e *encoder) convert(d *json.Decoder) error {
 		scalar = "<boolean>" + map[bool]string{true: "1", false: "0"}[v] + "</boolean>"
 	}
 	e.b.WriteString("<value>" + scalar + "</value>")
+	return e.checkLength()
+}
+
+func (e *encoder) checkLength() error {
+	if e.most > 0 && e.b.Len() > e.most {
+		return ErrLong
+	}
 	return nil
 }
 
@@ -131,7 +142,7 @@ func (e *encoder) convertAll(d *json.Decoder, object bool) error {
 	}
 	_, _ = d.Token()
 	e.end(object)
-	return nil
+	return e.checkLength()
 }
 
 // numberOf is a number of JSON: int with 32 bits, i8 with 64, double with a fraction or exponent.

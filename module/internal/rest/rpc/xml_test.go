@@ -35,6 +35,22 @@ func TestValuesOfXMLRPC(t *testing.T) {
 	}
 }
 
+// A megabyte of short numbers with large exponents would become a call of sixty.
+func TestACallOfXMLRPCHasABoundedLength(t *testing.T) {
+	tpl, err := Parse(`[{body}]`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := request("7", "", `{"n":[1e308`+strings.Repeat(",1e308", 1000)+`]}`)
+	if got, err := tpl.EncodeXML("a", v); err != nil || len(got) < 300_000 {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	v.Most = 100_000
+	if got, err := tpl.EncodeXML("a", v); !errors.Is(err, ErrLong) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
 // answered puts a value into an answer.
 func answered(value string) string {
 	return `<?xml version="1.0"?><methodResponse><params><param>` + value + `</param></params></methodResponse>`
