@@ -142,7 +142,7 @@ func readGuardRule(d *caddyfile.Dispenser, declared []string, g *oauthguard.Guar
 func readGuardHeaders(d *caddyfile.Dispenser, to *guard.Headers) error {
 	name := parse.Argument("a header name")
 	err := parse.Words{
-		"subject": parse.Set(&to.Subject, name), "client": parse.Set(&to.Client, name), "scopes": parse.Set(&to.Scopes, name),
+		"subject": parse.Once(&to.Subject, name), "client": parse.Once(&to.Client, name), "scopes": parse.Once(&to.Scopes, name),
 	}.ReadBlock(d, "headers")
 	if err != nil {
 		return err

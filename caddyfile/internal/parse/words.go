@@ -51,14 +51,6 @@ func (w Words) Section() Word {
 	}
 }
 
-// Set returns a word that sets a value, also if it has been set before.
-func Set[T any](to *T, read Reader[T]) Word {
-	return func(d *caddyfile.Dispenser) (err error) {
-		*to, err = read(d)
-		return err
-	}
-}
-
 // Once returns a word that sets a value unless it has been set before.
 func Once[T any](to *T, read Reader[T]) Word {
 	return func(d *caddyfile.Dispenser) (err error) {
