@@ -4,6 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 build=$PWD/.build
+tools=$PWD/.ci/tools
 mod=github.com/gatehouse/gatehouse
 
 usage() {
@@ -35,24 +36,25 @@ die() { printf 'xcaddy.sh: %s\n' "$*" >&2; exit 1; }
 # tool NAME: builds a development tool from the pinned module and prints its path.
 tool() {
 	local out=$build/tools/$1
-	if [ ! -x "$out" ] || [ .ci/tools/go.mod -nt "$out" ]; then
+	if [ ! -x "$out" ] || [ -n "$(find "$tools" -newer "$out")" ]; then
 		mkdir -p "$build/tools"
 		local pkg
-		pkg=$(cd .ci/tools && go list -f '{{.ImportPath}}' tool | grep "/$1\$") || die "no tool $1 in .ci/tools/go.mod"
-		(cd .ci/tools && go build -o "$out" "$pkg") || return 1
+		pkg=$(cd "$tools" && go list -f '{{.ImportPath}}' tool | grep "/$1\$") || die "no tool $1 in .ci/tools/go.mod"
+		(cd "$tools" && go build -o "$out" "$pkg") || return 1
+		touch "$out"
 	fi
 	printf '%s\n' "$out"
 }
 
 # caddy [OUT [FLAGS]]: builds Caddy with the gateway.
 caddy() {
-	local out=${1:-$PWD/caddy} flags=${2:-} xcaddy
+	local out=${1:-$PWD/caddy} flags=${2:-} xcaddy moduleproxy
 	local version
 	version=$(go list -m -f '{{.Version}}' github.com/caddyserver/caddy/v2)
-	if xcaddy=$(command -v xcaddy || tool xcaddy); then
+	# xcaddy asks a module proxy about this module, too, before it takes the working copy.
+	if xcaddy=$(command -v xcaddy || tool xcaddy) && moduleproxy=$(tool moduleproxy); then
 		XCADDY_GO_BUILD_FLAGS="-trimpath -ldflags=-s $flags" XCADDY_SETCAP=0 \
-			"$xcaddy" build "$version" --output "$out" --with "$mod/module" --replace "$mod=$PWD" >"$build/xcaddy.log" 2>&1 && return
-		# xcaddy asks the module proxy about a working copy too, which some proxies refuse.
+			"$moduleproxy" "$xcaddy" build "$version" --output "$out" --with "$mod/module" --replace "$mod=$PWD" >"$build/xcaddy.log" 2>&1 && return
 		say "building the same program with go build instead of xcaddy (.build/xcaddy.log has the reason)"
 	fi
 	# The main package that xcaddy generates.
@@ -69,7 +71,7 @@ import (
 func main() { caddycmd.Main() }
 GO
 	# shellcheck disable=SC2086 # flags are words
-	go build -trimpath $flags -o "$out" "$build/main/main.go"
+	go build -trimpath -ldflags=-s $flags -o "$out" "$build/main/main.go"
 }
 
 # install_test_tools installs what the tests drive, on Debian and Ubuntu; elsewhere it says what is missing.
@@ -129,6 +131,7 @@ static_checks() {
 	go mod tidy -diff || die "go.mod is not tidy: run go mod tidy"
 	go vet ./...
 	"$(tool staticcheck)" ./...
+	(cd .ci/tools && go mod tidy -diff && go vet ./... && "$(tool staticcheck)" ./... && go test -vet=off ./...) || die ".ci/tools is broken"
 	# Its benchmark is run by hand: go test -bench . in that folder.
 	(cd .ci/limiterbench && go mod tidy -diff && go vet ./...) || die ".ci/limiterbench is broken"
 	(cd plugins/internal/simulation && go mod tidy -diff && go vet ./... && "$(tool staticcheck)" ./...) || die "plugins/internal/simulation is broken"

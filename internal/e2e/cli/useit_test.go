@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"debug/buildinfo"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,8 +12,8 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-// S09: the README's section ends with a 200, with its own Caddyfile and commands. Only the ports
-// are others.
+// S09: the README's section ends with a 200, with the program that its own line builds, its own
+// Caddyfile and commands. Only the ports are others.
 func TestTheReadmeEndsWithA200OnLocalhost(t *testing.T) {
 	raw, err := os.ReadFile("../../../README.md")
 	if err != nil {
@@ -20,17 +21,16 @@ func TestTheReadmeEndsWithA200OnLocalhost(t *testing.T) {
 	}
 	ports := harness.FreePorts(t, 3)
 	text := strings.NewReplacer("localhost:8080", "localhost:"+strconv.Itoa(ports[0]), "localhost:8081", "localhost:"+strconv.Itoa(ports[1])).Replace(string(raw))
-	_, section, ok := strings.Cut(text, "\n### On this machine\n")
+	_, section, ok := strings.Cut(text, "\n## Use it\n")
+	building, section, ok1 := strings.Cut(section, "\n### On this machine\n")
 	section, _, _ = strings.Cut(section, "\n### ")
 	_, caddyfile, ok2 := strings.Cut(section, "\n```caddyfile\n")
 	caddyfile, _, _ = strings.Cut(caddyfile, "```\n")
-	if !ok || !ok2 {
+	if !ok || !ok1 || !ok2 {
 		t.Fatal("the section is gone")
 	}
 	work := t.TempDir()
-	if err := os.Symlink(absolute(t, harness.Program(t)), filepath.Join(work, "caddy")); err != nil {
-		t.Fatal(err)
-	}
+	build(t, work, building)
 	if err := os.WriteFile(filepath.Join(work, "Caddyfile"), []byte(caddyfile), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -60,4 +60,45 @@ func TestTheReadmeEndsWithA200OnLocalhost(t *testing.T) {
 	if strings.Count(out, "HTTP/1.1 ") != 1 || !strings.Contains(out, "alice") {
 		t.Errorf("%s", out)
 	}
+}
+
+// build runs the section's line with the real xcaddy in an empty module cache. The checkout is what
+// the module proxy has of this module; all others come from the module cache of this machine if
+// they are there.
+func build(t *testing.T, work, section string) {
+	t.Helper()
+	_, line, ok := strings.Cut(section, "$ xcaddy ")
+	line, _, _ = strings.Cut(line, "\n")
+	if !ok {
+		t.Fatal("the line that builds Caddy is gone")
+	}
+	run := func(cmd *exec.Cmd) string {
+		t.Helper()
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %v: %s", cmd.Args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	bin, top := t.TempDir(), absolute(t, "../../..")
+	run(exec.Command("go", "build", "-C", filepath.Join(top, ".ci/tools"), "-o", bin, "./moduleproxy", "github.com/caddyserver/xcaddy/cmd/xcaddy"))
+	caddy := run(exec.Command("go", "list", "-m", "-f", "{{.Version}}", "github.com/caddyserver/caddy/v2"))
+	modcache, goproxy := run(exec.Command("go", "env", "GOMODCACHE")), run(exec.Command("go", "env", "GOPROXY"))
+
+	cmd := exec.Command("bash", "-c", bin+"/moduleproxy -checkout "+top+" "+bin+"/xcaddy "+line)
+	cmd.Dir = work
+	cmd.Env = append(os.Environ(), "CADDY_VERSION="+caddy, "XCADDY_SETCAP=0", "GOMODCACHE="+t.TempDir(), "GOFLAGS=-modcacherw",
+		"GOPROXY=file://"+modcache+"/cache/download,"+goproxy)
+	run(cmd)
+
+	info, err := buildinfo.ReadFile(filepath.Join(work, "caddy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dep := range info.Deps {
+		if dep.Path == "github.com/gatehouse/gatehouse" && strings.HasPrefix(dep.Version, "v0.") && dep.Replace == nil {
+			return
+		}
+	}
+	t.Errorf("built without the module as a version of its own: %v", info.Deps)
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // S09: the first lines of `./xcaddy.sh run`, with programs in the place of go and xcaddy that
@@ -19,6 +20,8 @@ func TestRunSaysWhatIsBuiltAndHowLongItTakes(t *testing.T) {
 	for name, text := range map[string]string{
 		"xcaddy.sh":                  string(script),
 		"examples/quickstart/run.sh": "#!/bin/sh\necho the example runs\n",
+		".ci/tools/go.mod":           "",
+		".build/tools/moduleproxy":   "#!/bin/sh\nexec \"$@\"\n",
 		"bin/xcaddy":                 "#!/bin/sh\necho no module proxy >&2\nexit 1\n",
 		"bin/go":                     "#!/bin/sh\necho v2.0.0\n",
 	} {
@@ -29,6 +32,11 @@ func TestRunSaysWhatIsBuiltAndHowLongItTakes(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
+	}
+	// A tool that is newer than its source is not built again.
+	later := time.Now().Add(time.Hour)
+	if err := os.Chtimes(filepath.Join(dir, ".build/tools/moduleproxy"), later, later); err != nil {
+		t.Fatal(err)
 	}
 	cmd := exec.Command("bash", filepath.Join(dir, "xcaddy.sh"), "run")
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
