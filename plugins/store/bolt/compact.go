@@ -68,6 +68,9 @@ func (b *Backend) compactIfWasteful() {
 	}
 	begun := time.Now()
 	before, after, err := b.handle.compact()
+	if errors.Is(err, errCopying) {
+		return // the next look is soon enough
+	}
 	if err != nil {
 		b.compactAfter = begun.Add(retryCompact)
 		b.handle.log.Warn("most of the state file is free, and it could not be compacted: writes take longer than they should",
@@ -112,6 +115,10 @@ func (h *handle) compact() (before, after int64, err error) {
 	if runtime.GOOS == "windows" {
 		return 0, 0, errors.New("an open file cannot be replaced on Windows")
 	}
+	if !h.copying.TryLock() {
+		return 0, 0, errCopying
+	}
+	defer h.copying.Unlock()
 	var old, fresh *bbolt.DB
 	var file *os.File
 	err = h.withDB(func(db *bbolt.DB) (err error) {
@@ -160,7 +167,7 @@ func (h *handle) compact() (before, after int64, err error) {
 // locked and on the disk.
 func (h *handle) copyDB(db *bbolt.DB) (fresh *bbolt.DB, file *os.File, err error) {
 	name := h.path + compactSuffix
-	if err := removeCopy(h.path); err != nil {
+	if err := removeFile(name); err != nil {
 		return nil, nil, err
 	}
 	info, err := h.file.Stat()
@@ -200,16 +207,14 @@ func (h *handle) copyDB(db *bbolt.DB) (fresh *bbolt.DB, file *os.File, err error
 // discardCopy closes and removes a copy that does not take the place of the file, and returns why.
 func (h *handle) discardCopy(fresh *bbolt.DB, why error) error {
 	_ = recoverPanic(fresh.Close)
-	_ = removeCopy(h.path)
+	_ = removeFile(h.path + compactSuffix)
 	return fmt.Errorf("compacting: %w", why)
 }
 
-// removeCopy removes the copy that a crash left. The caller has the file locked.
+// removeCopy removes the copies that a crash left. The caller has the file locked.
 func removeCopy(path string) error {
-	if err := os.Remove(path + compactSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	_ = os.Remove(path + snapshotSuffix) // one that is being read cannot be removed everywhere
+	return removeFile(path + compactSuffix)
 }
 
 // reachStep lets a test fail or end the process at a step of a compaction.

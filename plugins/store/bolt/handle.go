@@ -39,6 +39,8 @@ type handle struct {
 	closed  bool
 	left    int // databases that could not be closed
 
+	copying sync.Mutex // held while the whole file is copied; only ever tried
+
 	atStep func(step string) error // of a compaction; for tests
 }
 

@@ -145,6 +145,19 @@ func checkPlace(path string, file *os.File) error {
 
 // initBuckets makes the buckets of a new file and checks those of an old one.
 func initBuckets(tx *bbolt.Tx) error {
+	if err := checkSchema(tx); err != nil {
+		return err
+	}
+	for _, name := range [][]byte{bucketMeta, bucketRecords, bucketParents, bucketExpiry} {
+		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+			return err
+		}
+	}
+	return tx.Bucket(bucketMeta).Put(keySchema, binary.BigEndian.AppendUint64(nil, schema))
+}
+
+// checkSchema refuses a file that is not ours, or of a newer release. A new file has nothing in it.
+func checkSchema(tx *bbolt.Tx) error {
 	if meta := tx.Bucket(bucketMeta); meta != nil {
 		if n := meta.Get(keySchema); len(n) != 8 {
 			return errors.New("it was not made by gatehouse")
@@ -154,12 +167,7 @@ func initBuckets(tx *bbolt.Tx) error {
 	} else if name, _ := tx.Cursor().First(); name != nil {
 		return errors.New("it was not made by gatehouse")
 	}
-	for _, name := range [][]byte{bucketMeta, bucketRecords, bucketParents, bucketExpiry} {
-		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
-			return err
-		}
-	}
-	return tx.Bucket(bucketMeta).Put(keySchema, binary.BigEndian.AppendUint64(nil, schema))
+	return nil
 }
 
 // Secret implements store.SecretKeeper.

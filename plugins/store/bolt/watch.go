@@ -1,7 +1,6 @@
 package bolt
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"sync"
@@ -71,42 +70,13 @@ func (b *Backend) Watch(ctx context.Context, kind store.Kind, deliver func([]sto
 	}
 }
 
-// deliverStored delivers what is stored, page by page, each read by itself: a long read
-// would keep the file from using freed room.
+// deliverStored delivers what is stored.
 func (b *Backend) deliverStored(ctx context.Context, kind store.Kind, deliver func([]store.Record)) error {
-	prefix := recordKey(store.Key{Kind: kind})
-	next := prefix
-	for next != nil {
-		var page []store.Record
-		err := b.readTx(ctx, func(tx *bbolt.Tx, now int64) error {
-			scanned, size := 0, 0
-			c := tx.Bucket(bucketRecords).Cursor()
-			k, v := c.Seek(next)
-			for ; bytes.HasPrefix(k, prefix) && scanned < pageRecords && size < pageBytes; k, v = c.Next() {
-				scanned++
-				s, err := decodeStored(v)
-				if err != nil {
-					return err
-				}
-				if s.isLive(now) {
-					page = append(page, s.toRecord(splitRecordKey(k)))
-					size += len(v)
-				}
-			}
-			next = nil
-			if bytes.HasPrefix(k, prefix) {
-				next = bytes.Clone(k)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		if len(page) > 0 {
-			deliver(page)
-		}
-	}
-	return nil
+	view := func(call func(*bbolt.Tx, int64) error) error { return b.readTx(ctx, call) }
+	return walkRecords(recordKey(store.Key{Kind: kind}), view, func(page []store.Record) error {
+		deliver(page)
+		return nil
+	})
 }
 
 func (h *hub) addWatcher(kind store.Kind) (w *watcher, remove func()) {

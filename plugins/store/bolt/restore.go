@@ -1,0 +1,196 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+const (
+	// restoreSuffix makes the name of the snapshot's copy, before it takes the place of the state file.
+	restoreSuffix = ".restore"
+	// asideFormat makes the suffix of the files that were in force before, from the time.
+	asideFormat = ".before-20060102T150405.000Z"
+)
+
+var errInUse = errors.New("a gateway has the state file open: stop it first")
+
+// Restore implements store.FileSource. The snapshot is copied, so that it can be restored again. A crash leaves the state
+// of before or that of the snapshot; the secret is replaced first, and without the state that belongs to it the gateway
+// cannot read its keys and says so.
+func (b *Bolt) Restore(ctx context.Context, r store.Restoration) (store.Restored, error) {
+	done, err := restoreFile(ctx, b.resolved, r)
+	if err != nil {
+		return done, fmt.Errorf("store bolt: %s: %w", b.resolved, err)
+	}
+	return done, nil
+}
+
+func restoreFile(ctx context.Context, path string, r store.Restoration) (done store.Restored, err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return done, err
+	}
+	owner, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		return done, err
+	}
+	release, err := lockState(path)
+	fresh := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case fresh:
+	case err != nil:
+		return done, err
+	default:
+		defer release()
+		if owner, err = os.Stat(path); err != nil {
+			return done, err
+		}
+	}
+	copied := path + restoreSuffix
+	if err := prepareCopy(ctx, copied, owner, r); err != nil {
+		return done, errors.Join(err, removeFile(copied))
+	}
+	suffix := time.Now().UTC().Format(asideFormat)
+	if err := replaceSecret(path+secretSuffix, suffix, owner, r.Secret, &done); err != nil {
+		return done, errors.Join(err, removeFile(copied))
+	}
+	if fresh {
+		// Another file of this name, made by a gateway that was started meanwhile, is not replaced.
+		if err := placeNew(copied, path); err != nil {
+			return done, errors.Join(err, removeFile(copied))
+		}
+		return done, syncDirs(path)
+	}
+	if err := keepAside(path, suffix, &done); err != nil {
+		return done, errors.Join(err, removeFile(copied))
+	}
+	if err := os.Rename(copied, path); err != nil {
+		return done, err
+	}
+	return done, syncDirs(path)
+}
+
+// prepareCopy copies the snapshot and has a gateway's own code open it.
+func prepareCopy(ctx context.Context, copied string, owner fs.FileInfo, r store.Restoration) error {
+	if err := removeFile(copied); err != nil {
+		return err
+	}
+	if err := copyFile(ctx, r.Snapshot, copied, r.Progress); err != nil {
+		return err
+	}
+	b, err := Open(Options{Path: copied})
+	if err != nil {
+		return err
+	}
+	if r.Prepare != nil {
+		err = r.Prepare(ctx, b)
+	}
+	if err = errors.Join(err, b.Close()); err != nil {
+		return err
+	}
+	file, err := os.Open(copied)
+	if err != nil {
+		return err
+	}
+	err = copyOwner(file, owner)
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close())
+}
+
+// copyStep is how many bytes are copied between two looks at the context.
+const copyStep = 1 << 20
+
+func copyFile(ctx context.Context, from, to string, progress func(int64)) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := io.CopyN(out, in, copyStep)
+		if progress != nil {
+			progress(n)
+		}
+		if errors.Is(err, io.EOF) {
+			return out.Sync()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// replaceSecret puts another secret in the place of the one that is there, if they differ.
+func replaceSecret(path, suffix string, owner fs.FileInfo, value []byte, done *store.Restored) error {
+	if len(value) == 0 {
+		return nil
+	}
+	k := keeper{path: path, log: zap.NewNop()}
+	have, err := os.ReadFile(path)
+	switch {
+	case err == nil && string(bytes.TrimRight(have, "\r\n")) == string(value):
+		return nil
+	case err == nil:
+		err = keepAside(path, suffix, done)
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	}
+	if err == nil {
+		err = k.writeSecret(value)
+	}
+	if err != nil {
+		return fmt.Errorf("the secret cannot be replaced: %w", err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(copyOwner(file, owner), file.Close())
+}
+
+// keepAside gives a file another name, and where the file system can leaves it under its own as well until that is
+// taken, so that a crash does not leave it missing.
+func keepAside(path, suffix string, done *store.Restored) error {
+	aside := path + suffix
+	if err := os.Link(path, aside); err != nil {
+		if _, missing := os.Lstat(aside); missing == nil {
+			return fmt.Errorf("%s exists", aside)
+		}
+		if err := os.Rename(path, aside); err != nil {
+			return err
+		}
+	}
+	done.Aside = append(done.Aside, aside)
+	return nil
+}
+
+// placeNew gives a file its final name unless there is one of that name.
+func placeNew(from, to string) error {
+	if err := os.Link(from, to); err == nil {
+		return os.Remove(from)
+	}
+	if _, err := os.Lstat(to); err == nil {
+		return errInUse
+	}
+	return os.Rename(from, to)
+}
