@@ -29,6 +29,7 @@ func init() { caddy.RegisterModule(AdminAPI{}) }
 // `/gatehouse/keys/rotate` | POST |
 // `/gatehouse/keys/{kid}` | DELETE | revokes a leaked key
 // `/gatehouse/tokens/inspect` | POST | what an access token (`{"token"}`) contains, and which check it fails
+// `/gatehouse/backup` | GET | a copy of the file of `store bolt`, without the secret
 // `/gatehouse/compact` | POST | removes the free space from the file of `store bolt`
 // `/gatehouse/doctor` | GET | what the gateway finds when it looks at itself
 // `/gatehouse/ready` | GET | whether this node can serve (200) or not (503), and what is wrong
@@ -71,7 +72,7 @@ func serveAdmin(w http.ResponseWriter, r *http.Request) error {
 func (a *App) administered() *admin.Config {
 	return &admin.Config{
 		Issuer: a.issuer, Server: a.server,
-		Store: a.core.Store, OpenStore: a.core.Store.Open,
+		Store: a.core.Store, OpenStore: a.core.Store.Open, OwnSecret: len(a.Secrets) == 0,
 		Ring: a.core.Ring, KeyAge: a.core.Tending.Age, Revocations: a.core.Revocations, Verify: a.verifier().Verify,
 		TokenCache: a.core.TokenCache, Configured: a.clients.Configured, Stored: a.clients.Stored, Registrations: a.Registration.most(),
 		Users: a.users, UsersIn: a.usersIn,

@@ -25,6 +25,7 @@ type Config struct {
 
 	Store     store.Backend
 	OpenStore func(context.Context) (store.Backend, error) // the store itself, for its optional methods
+	OwnSecret bool                                         // none is configured, so the store keeps one
 
 	Ring        *keyring.Ring
 	KeyAge      func() time.Duration // at which a signing key is replaced

@@ -32,6 +32,10 @@ func writeReply(w http.ResponseWriter, body any) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
+	if d, ok := body.(*download); ok {
+		d.write(w)
+		return
+	}
 	a, ok := body.(reply)
 	if !ok {
 		a = reply{status: http.StatusOK, body: body}

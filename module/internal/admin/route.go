@@ -34,6 +34,7 @@ type route struct {
 
 // routes are tried in order, so that `keys/rotate` is no KID.
 var routes = []route{
+	{"GET", "backup", backUpStore, nil},
 	{"GET", "clients", listClients, []string{"after", "limit"}},
 	{"POST", "clients", withBody(createClient), nil},
 	{"DELETE", "clients/*", deleteClient, nil},

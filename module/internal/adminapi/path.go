@@ -17,6 +17,10 @@ type List[T any] struct {
 	Next  string `json:"next,omitempty"`
 }
 
+// SecretFileHeader is the field of a backup's response that names the file of the store's own secret, percent-encoded. It
+// is absent if the secret is in the configuration.
+const SecretFileHeader = "Gatehouse-Secret-File"
+
 // Compacted is the size of the store's data before and after its file was compacted, in bytes.
 type Compacted struct {
 	Before int64 `json:"bytes_before"`

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 // sealUse is the purpose for which private keys are sealed.
@@ -74,6 +77,32 @@ func (r *Ring) open(ctx context.Context, k *Key) (*private, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keyring: the secret: %w", err)
 	}
+	p, err := unseal(keys, k)
+	if err == nil {
+		k.opened.Store(p)
+	}
+	return p, err
+}
+
+// CheckSecrets returns an error if a record of the kind [store.KindKeyRing] has a key that signs and was sealed under none
+// of these secrets: whoever puts such a record into force would have keys that cannot sign.
+func CheckSecrets(r store.Record, keys *secret.Keys, now time.Time) error {
+	s, err := decodeRecord(r)
+	if err != nil {
+		return fmt.Errorf("keyring: %w", err)
+	}
+	for _, k := range s.keys {
+		if k.stoppedSigning(now) || k.Retired(now) {
+			continue
+		}
+		if _, err := unseal(keys, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func unseal(keys *secret.Keys, k *Key) (*private, error) {
 	der, err := keys.Open(sealUse, k.Private, []byte(k.Kid))
 	if err != nil {
 		return nil, fmt.Errorf("keyring: signing key %s was sealed under another secret than the configured one; put the old secret behind the new one: %w", k.Kid, err)
@@ -90,9 +119,7 @@ func (r *Ring) open(ctx context.Context, k *Key) (*private, error) {
 	if own, err := newJWK(k.Alg, signer.Public()); err != nil || own != k.Public {
 		return nil, fmt.Errorf("keyring: signing key %s is not the private half of what is published", k.Kid)
 	}
-	p := &private{signer}
-	k.opened.Store(p)
-	return p, nil
+	return &private{signer}, nil
 }
 
 func (r *Ring) newKey(ctx context.Context, alg string) (*storedKey, error) {

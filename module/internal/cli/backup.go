@@ -1,0 +1,271 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/backup"
+	"github.com/gatehouse/gatehouse/module/internal/cli/progress"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// secretSuffix makes the default name of a backup's secret from that of its file.
+const secretSuffix = ".secret"
+
+func backupCommand() *cobra.Command {
+	cmd := adminCommand("backup FILE", "Copies the state of a running gateway into a file", `
+Copies the file of `+"`store bolt`"+` as it is at one moment, while the gateway serves, checks the
+copy, and only then gives it the name FILE. FILE must not exist. For the moment the copy needs
+as much free space beside the state file as the state has.
+
+The secret that encrypts the signing keys is never in FILE. Unless it is in the configuration
+(`+"`secret`"+`) it is copied from beside the state file to FILE.secret, or to the file that --secret
+names; so run the command where the gateway runs, as its user or as root. Both files get mode
+0600. Keep them apart: whoever has both can sign tokens. The secret does not change, so one
+copy of it serves all backups; --no-secret copies none.
+
+	$ caddy gatehouse backup /var/backups/gatehouse.db --secret /root/gatehouse.secret`, exactly("FILE"), backupState)
+	cmd.Flags().String("secret", "", "Where to put the secret (default FILE.secret)")
+	cmd.Flags().Bool("no-secret", false, "Do not copy the secret")
+	return cmd
+}
+
+// backedUp is what the command prints.
+type backedUp struct {
+	File  string `json:"file"`
+	Bytes int64  `json:"bytes"`
+	*backup.Contents
+	Secret string `json:"secret,omitempty"` // the file it was copied to
+	note   string
+}
+
+func backupState(r *run) error {
+	ctx, stop := r.interruptible()
+	defer stop()
+	out := backedUp{File: r.args[0]}
+	if r.given("secret") && r.yes("no-secret") {
+		return errors.New("--secret says where the secret goes and --no-secret that it goes nowhere; give one of them")
+	}
+	file, err := backup.Create(out.File)
+	if err != nil {
+		return err
+	}
+	defer file.Discard()
+	secretFile, err := r.fetchState(ctx, file, &out)
+	if err != nil {
+		return err
+	}
+	if err := r.inspectCopy(ctx, file.Name(), &out); err != nil {
+		return err
+	}
+	if err := r.copySecret(secretFile, &out); err != nil {
+		return err
+	}
+	if err := file.Keep(); err != nil {
+		return err
+	}
+	return r.print(out, func(w io.Writer) {
+		row(w, fmt.Sprintf("Backed up %d records, %s, to %s and checked them.", out.Records, progress.Bytes(out.Bytes), out.File))
+		row(w, out.note)
+	})
+}
+
+// fetchState writes the snapshot of the running gateway to the disk.
+func (r *run) fetchState(ctx context.Context, file *backup.NewFile, out *backedUp) (secretFile string, err error) {
+	res, cancel, err := r.admin.download(ctx, adminapi.Path("backup"))
+	if err != nil {
+		return "", err
+	}
+	defer cancel()
+	defer func() { _ = res.Body.Close() }()
+	bar := r.bar("Copying", progress.Bytes, res.ContentLength)
+	out.Bytes, err = io.Copy(io.MultiWriter(file, barWriter{bar}), res.Body)
+	bar.End()
+	if err == nil && out.Bytes != res.ContentLength {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return "", fmt.Errorf("the state was not copied completely, and %s was not made: %w", out.File, err)
+	}
+	if err := file.Sync(); err != nil {
+		return "", fmt.Errorf("%s was not made: %w", out.File, err)
+	}
+	return url.PathUnescape(res.Header.Get(adminapi.SecretFileHeader))
+}
+
+// inspectCopy opens the snapshot and reads all of it.
+func (r *run) inspectCopy(ctx context.Context, name string, out *backedUp) error {
+	source, err := fileSource()
+	if err == nil {
+		out.Contents, err = r.inspect(ctx, source, name)
+	}
+	if err != nil {
+		return fmt.Errorf("the copy cannot be used, and %s was not made: %w", out.File, err)
+	}
+	return nil
+}
+
+// inspect opens a snapshot, which checks it, and counts its records.
+func (r *run) inspect(ctx context.Context, source store.FileSource, name string) (*backup.Contents, error) {
+	opened, err := source.OpenSnapshot(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = opened.Close() }()
+	bar := r.bar("Checking", progress.Count("records"), 0)
+	defer bar.End()
+	return backup.Inspect(ctx, opened, bar.Add)
+}
+
+// copySecret copies the gateway's own secret beside the backup, and checks that it belongs to it.
+func (r *run) copySecret(from string, out *backedUp) error {
+	to := out.File + secretSuffix
+	if r.given("secret") {
+		to = r.text("secret")
+	}
+	switch {
+	case from == "":
+		out.note = "The secret is not in it: it is the `secret` of the configuration, without which the backup cannot be used."
+		return nil
+	case r.yes("no-secret"):
+		out.note = "The secret in " + from + " was not copied. Without it the backup cannot be used."
+		return nil
+	}
+	value, err := readSecretFile(from)
+	if err != nil {
+		return fmt.Errorf("the secret cannot be copied, and without it a backup cannot be used: %w. Run the command where the gateway runs, as its user or as root; or copy the secret yourself and give --no-secret", err)
+	}
+	if err := out.CheckSecrets(value); err != nil {
+		return fmt.Errorf("%s: %w", from, err)
+	}
+	if have, err := readSecretFile(to); err == nil && string(have) == string(value) {
+		out.Secret, out.note = to, "Its secret is in "+to+" already. Keep the two apart: whoever has both can sign tokens."
+		return nil
+	}
+	file, err := backup.Create(to)
+	if err == nil {
+		defer file.Discard()
+		_, err = file.Write(value)
+	}
+	if err == nil {
+		err = file.Sync()
+	}
+	if err == nil {
+		err = file.Keep()
+	}
+	if err != nil {
+		return fmt.Errorf("the secret was not copied: %w", err)
+	}
+	out.Secret, out.note = to, "Its secret is in "+to+". Keep the two apart: whoever has both can sign tokens."
+	return nil
+}
+
+// download begins a response that may be long. cancel ends it.
+func (c *adminClient) download(ctx context.Context, path string) (res *http.Response, cancel func(), err error) {
+	ctx, stop := context.WithCancel(ctx)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.origin+path, nil)
+	if err != nil {
+		stop()
+		return nil, nil, err
+	}
+	if !c.silent {
+		req.Header.Set("Origin", c.origin)
+	}
+	client := *c.http
+	client.Timeout = 0 // the state may be large
+	if res, err = client.Do(req); err != nil {
+		stop()
+		return nil, nil, c.unreachable(http.MethodGet, err)
+	}
+	// What comes in is looked at: a gateway that stops sending must not keep the command for ever.
+	res.Body = &watched{res.Body, time.AfterFunc(downloadPatience, stop)}
+	if res.StatusCode != http.StatusOK {
+		defer stop()
+		defer func() { _ = res.Body.Close() }()
+		answer, err := io.ReadAll(io.LimitReader(res.Body, maxReply))
+		if err != nil {
+			return nil, nil, c.unreachable(http.MethodGet, err)
+		}
+		return nil, nil, c.refused(res.StatusCode, answer)
+	}
+	return res, stop, nil
+}
+
+// downloadPatience is how long the next bytes of a download may take.
+const downloadPatience = time.Minute
+
+// watched ends a download that stands still.
+type watched struct {
+	io.ReadCloser
+	timer *time.Timer
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	w.timer.Reset(downloadPatience)
+	return w.ReadCloser.Read(p)
+}
+
+func (w *watched) Close() error {
+	w.timer.Stop()
+	return w.ReadCloser.Close()
+}
+
+// barWriter shows what is written as progress.
+type barWriter struct{ bar *progress.Bar }
+
+func (b barWriter) Write(p []byte) (int, error) {
+	b.bar.Add(int64(len(p)))
+	return len(p), nil
+}
+
+// fileSource is the store of which files are backed up, whatever the path in its configuration.
+func fileSource() (store.FileSource, error) {
+	info, err := caddy.GetModule("gatehouse.stores.bolt")
+	if err != nil {
+		return nil, errors.New("this program has no `store bolt`: use the one that runs the gateway")
+	}
+	source, ok := info.New().(store.FileSource)
+	if !ok {
+		return nil, errors.New("the module gatehouse.stores.bolt of this program keeps no file")
+	}
+	return source, nil
+}
+
+// maxSecretFile bounds the file of a secret, in bytes.
+const maxSecretFile = 4096
+
+// readSecretFile reads a secret as the store does: a newline at the end is no part of it.
+func readSecretFile(name string) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	value, err := io.ReadAll(io.LimitReader(file, maxSecretFile+1))
+	if err != nil {
+		return nil, err
+	}
+	for len(value) > 0 && (value[len(value)-1] == '\n' || value[len(value)-1] == '\r') {
+		value = value[:len(value)-1]
+	}
+	if len(value) < store.MinSecretLength || len(value) > maxSecretFile {
+		return nil, fmt.Errorf("%s has %d bytes, a secret has from %d to %d", name, len(value), store.MinSecretLength, maxSecretFile)
+	}
+	return value, nil
+}
+
+func isAbsent(name string) bool {
+	_, err := os.Stat(name)
+	return errors.Is(err, fs.ErrNotExist)
+}
