@@ -117,6 +117,26 @@ func TestWithoutTheStoreNobodyIsToldNo(t *testing.T) {
 	})
 }
 
+// T26: whoever need not be asked sends no form. The address itself must lead to the code after a 503, to that one alone
+// and in that browser alone.
+func TestAPushedRequestIsOpenedAgainAfterAFault(t *testing.T) {
+	g, _, m := startFaulty(t)
+	b, other := harness.NewBrowser(t, g.ID), harness.NewBrowser(t, g.ID)
+	for _, each := range []*harness.Browser{b, other} {
+		each.Authorize(authorizeURL(g, "web"), username, password)
+	}
+	_, query, _ := strings.Cut(authorizeURL(g, "web"), "?")
+	form, _ := url.ParseQuery(query)
+	form.Del("client_id")
+	uri, _ := at(t, g, "/par", web, form).JSON(t)["request_uri"].(string)
+	address := g.ID + "/authorize?" + url.Values{"client_id": {"web"}, "request_uri": {uri}}.Encode()
+	m.LoseReply(errors.New("the reply is lost"))
+	wantAway(t, b.Get(address))
+	wantPage(t, other.Get(address), http.StatusBadRequest)
+	wantTokens(t, g.Token(t, web, exchange(wantCode(t, g, b.Get(address), callback), callback)))
+	wantPage(t, b.Get(address), http.StatusBadRequest)
+}
+
 // wantAway is the answer of any kind to a fault of the store.
 func wantAway(t *testing.T, p harness.Page) {
 	t.Helper()

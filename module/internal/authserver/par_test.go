@@ -86,6 +86,10 @@ func TestAPushedRequestServesReloadsUntilACodeIsIssuedAndThenNothing(t *testing.
 	if again := g.issued(b.submit(consent, "decision", "allow"), http.StatusSeeOther); again != first {
 		t.Error("the same form sent twice led to two codes")
 	}
+	if again := g.issued(b.submit(other, "decision", "allow"), http.StatusSeeOther); again != first {
+		t.Error("the second tab led to another code")
+	}
+	g.want(g.token(redeemWeb(first)), 200, "")
 	g.isError(b.submit(other, "decision", "allow"), http.StatusBadRequest)
 	g.isError(b.get(use("web", uri)), http.StatusBadRequest)
 	g.isError(g.browser().get(use("web", uri)), http.StatusBadRequest) // nor does anybody else see a page
@@ -291,6 +295,30 @@ func TestAPushedRequestLeadsToOneCodeWhateverWriteIsLost(t *testing.T) {
 			if len(codes) != 1 {
 				t.Errorf("fault %d (after: %v): %d codes", n, after, len(codes))
 			}
+			g.isError(b.get(use("web", uri)), http.StatusBadRequest)
+		}
+	}
+}
+
+// Whoever need not be asked sends no form: the address itself is opened again after a 503.
+func TestAPushedRequestIsOpenedAgainAfterAFault(t *testing.T) {
+	for n := 1; n <= 16; n++ {
+		for _, after := range []bool{false, true} {
+			g := newBrowserRig(t)
+			b := g.signedIn()
+			uri := g.pushed(webPush())
+			g.store.plan(n, n, after, errors.New("away"))
+			p := b.get(use("web", uri))
+			failed := g.store.done()
+			g.store.plan(0, 0, false, nil)
+			if p.status == http.StatusServiceUnavailable {
+				p = b.get(use("web", uri))
+			}
+			if p.status != http.StatusFound {
+				t.Errorf("fault %d (after: %v) of %q: then %d %.200s", n, after, failed, p.status, p.body)
+				continue
+			}
+			g.want(g.token(redeemWeb(g.issued(p, http.StatusFound))), 200, "")
 			g.isError(b.get(use("web", uri)), http.StatusBadRequest)
 		}
 	}

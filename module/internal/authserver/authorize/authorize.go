@@ -85,6 +85,9 @@ func (e *Endpoint) answer(w http.ResponseWriter, r *http.Request, q *Request, cl
 	if err != nil {
 		return err
 	}
+	if q.Pushed != "" {
+		q.ID = pushedAt(q.Pushed, b)
+	}
 	who, err := e.SignedIn(r)
 	if err != nil {
 		return err

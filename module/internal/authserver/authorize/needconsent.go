@@ -60,10 +60,15 @@ func (p inProgress) grant(who *session.SignedIn, pair int64) error {
 			return err
 		}
 	}
+	grant := p.grantCode
 	if p.q.Implicit {
-		return p.grantToken(who, epochs)
+		grant = p.grantToken
 	}
-	return p.grantCode(who, epochs)
+	err := grant(who, epochs)
+	if err == nil && p.q.Pushed != "" {
+		p.Pushed.Forget(p.r.Context(), p.q.Pushed)
+	}
+	return err
 }
 
 // undoUnlessAllowed refuses what was stored for q while the user signed out or withdrew the

@@ -183,6 +183,12 @@ func (q *Request) ConnectParams() []string {
 	return all
 }
 
+// pushedAt is the ID of a request that browser b makes of a pushed one: always the same, so that the address can be
+// opened again after a fault, and leads to the same code.
+func pushedAt(pushed string, b session.Browser) string {
+	return secret.Digest(string(session.JoinDigests(pushed, b.ID)))
+}
+
 // code is the authorization code of this request for a user: a function of both, so that a form
 // that is sent twice cannot make two codes.
 func (q *Request) code(keys *secret.Keys, subject string) []byte {

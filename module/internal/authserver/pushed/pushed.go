@@ -178,18 +178,15 @@ func (e *Endpoint) Open(ctx context.Context, p query.Params) (_ query.Params, id
 }
 
 // Spend uses up the pushed request with this id for what is about to be issued, whose record is called issued;
-// created is when the request was sealed into its form. The same form sent twice has the same result and is accepted;
-// anything else made of the same request is refused, in whichever browser. The mark outlives every form that contains
-// the request, and the request itself is deleted only when the mark is there: a crash in between leaves a request
-// that shows pages but issues nothing. Refusals are [oauth.Error]; other errors are technical.
+// created is when the request was made from it. Whoever issues the same again, because a form or an address was sent
+// twice, is accepted; anything else made of the same request is refused. The mark that says so outlives every form
+// that contains the request. The request itself stays until [Endpoint.Forget], so that a browser that was told to come
+// again finds it. Refusals are [oauth.Error]; other errors are technical.
 func (e *Endpoint) Spend(ctx context.Context, id string, created time.Time, issued string) error {
 	mark := recordKey(store.PushedUseID(id))
 	expires := created.Add(max(e.Form, life) + life + margin)
 	_, err := store.Create(ctx, e.Store, store.Record{Key: mark, Expires: expires}, &store.PushedUse{Code: issued})
-	switch {
-	case err == nil:
-		return e.Store.Delete(ctx, recordKey(id))
-	case !errors.Is(err, store.ErrExists):
+	if !errors.Is(err, store.ErrExists) {
 		return err
 	}
 	var used store.PushedUse
@@ -200,4 +197,10 @@ func (e *Endpoint) Spend(ctx context.Context, id string, created time.Time, issu
 		return refusal.New(http.StatusBadRequest, refusal.AlreadyAnswered, "")
 	}
 	return nil
+}
+
+// Forget removes a pushed request that was spent, once its answer is stored. A fault does no harm: the request shows
+// pages for the rest of its minute, but issues nothing else.
+func (e *Endpoint) Forget(ctx context.Context, id string) {
+	_ = e.Store.Delete(ctx, recordKey(id))
 }
