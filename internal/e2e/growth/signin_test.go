@@ -153,7 +153,7 @@ func signInOnce(t *testing.T) map[store.Kind]store.Record {
 func redisBackend(t *testing.T, server *redistest.Server) store.Backend {
 	t.Helper()
 	r := new(redis.Redis)
-	r.URL = server.URL()
+	r.URL, r.Timeout = server.URL(), caddy.Duration(10*time.Second) // it is filled as fast as possible
 	if err := r.Provision(caddy.Context{}); err != nil {
 		t.Fatal(err)
 	}
