@@ -159,6 +159,12 @@ sequential() {
 	done
 }
 
+# unraced lists the packages of which some tests count at length in one goroutine and are left to
+# a run without -race.
+unraced() {
+	git grep -lE '^//go:build !race$' -- '*_test.go' | xargs -r -n 1 dirname | sort -u | sed 's|^|./|' | xargs -r go list
+}
+
 # without_race PACKAGE ...: these, and then a hundred nodes in one process.
 without_race() {
 	# go vet has seen all packages.
@@ -187,7 +193,7 @@ run_tests() {
 	# them with -race, half without.
 	trap 'trap - INT; kill 0' INT # a shell's background jobs do not hear it
 	# shellcheck disable=SC2086 # import paths are words
-	without_race $plain &
+	without_race $plain $(unraced) &
 	others=$!
 	cut -d '|' -f 1 <<<"$all" | grep -vxF "$plain" | CGO_ENABLED=1 xargs go test -vet=off -race -timeout 20m "${flags[@]}" || failed=1
 	wait "$others" || failed=1

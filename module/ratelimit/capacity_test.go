@@ -1,3 +1,8 @@
+//go:build !race
+
+// What the tests of this file count is done by one goroutine, and -race makes it six times as slow:
+// ./xcaddy.sh test runs packages that have such a file with -race and without.
+
 package ratelimit_test
 
 import (
