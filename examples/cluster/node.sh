@@ -5,7 +5,7 @@ caddy=$1 n=$2
 cd "$(dirname "${BASH_SOURCE[0]}")"
 state=${GATEHOUSE_STATE:-$PWD/state}
 . "$state/env"
-ports=(8180 8181 2019 8280 8281 2119 8380 8381 2219)
-export NODE=$n ID_PORT=${ports[3 * n - 3]} API_PORT=${ports[3 * n - 2]} ADMIN=localhost:${ports[3 * n - 1]}
+ports=(8180 8181 8190 2019 8280 8281 8290 2119 8380 8381 8390 2219)
+export NODE=$n ID_PORT=${ports[4 * n - 4]} API_PORT=${ports[4 * n - 3]} METRICS_PORT=${ports[4 * n - 2]} ADMIN=localhost:${ports[4 * n - 1]}
 echo $$ >"$state/node$n.pid"
 exec "$caddy" run --config Caddyfile >>"$state/node$n.log" 2>&1

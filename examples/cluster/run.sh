@@ -3,7 +3,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../programs.sh"
 caddy=$1 legacy=$2
 needs curl redis-server
-ports 8080 8081 8083 8180 8181 8280 8281 8380 8381 2019 2119 2219 6380
+ports 8080 8081 8083 8180 8181 8280 8281 8380 8381 2019 2119 2219 6380 8190 8290 8390
 secrets GATEHOUSE_SECRET REDIS_PASSWORD NIGHTLY_SECRET
 
 # Acknowledged writes must survive a restart, and nothing may be evicted when memory is full.
@@ -37,7 +37,7 @@ Three nodes are running.
   Issuer        http://localhost:8080   http://localhost:8080/.well-known/oauth-authorization-server
   Guarded API   http://localhost:8081   curl -i http://localhost:8081/articles  returns 401
   The nodes     http://localhost:8180/ready  http://localhost:8280/ready  http://localhost:8380/ready
-  Metrics       http://localhost:2019/metrics  http://localhost:2119/metrics  http://localhost:2219/metrics
+  Metrics       http://localhost:8190/metrics  http://localhost:8290/metrics  http://localhost:8390/metrics
   Redis         127.0.0.1:6380
 
   Tutorial      examples/cluster/README.md walks through it with curl, and kills a node

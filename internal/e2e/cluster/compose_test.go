@@ -19,7 +19,7 @@ type composeFile struct {
 		Command     []string
 		Environment map[string]string
 		Volumes     []string
-		Build       struct{ Context, Dockerfile string }
+		Build       struct{ Context, Dockerfile, Target string }
 	}
 	Configs map[string]struct{ Content string }
 }
@@ -81,6 +81,24 @@ func TestTheComposeFileRunsTheExample(t *testing.T) {
 		cmd.Dir, cmd.Env = filepath.Join(top, "examples", "cluster"), append(env, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+	for name, s := range c.Services {
+		for _, volume := range s.Volumes {
+			if from, _, _ := strings.Cut(volume, ":"); strings.HasPrefix(from, ".") {
+				if _, err := os.Stat(filepath.Join(deploy, from)); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		}
+	}
+	prometheus, err := os.ReadFile(filepath.Join(deploy, "prometheus", "compose.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range configurations {
+		if port := c.Services[name].Environment["METRICS_PORT"]; port != "" && !strings.Contains(string(prometheus), `"`+name+":"+port+`"`) {
+			t.Errorf("Prometheus does not scrape %s", name)
 		}
 	}
 	for _, want := range []string{"requirepass ${REDIS_PASSWORD}", "appendonly yes", "maxmemory-policy noeviction"} {

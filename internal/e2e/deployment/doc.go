@@ -1,2 +1,3 @@
-// Package deployment tests what deploy gives to run the gateway with: the systemd unit.
+// Package deployment tests what deploy gives to run the gateway with: the systemd unit, the Dockerfile
+// and the Helm chart.
 package deployment

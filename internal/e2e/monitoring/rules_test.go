@@ -31,6 +31,7 @@ func promtool(t *testing.T, args ...string) {
 
 func TestPromtoolAcceptsConfigurationAndRules(t *testing.T) {
 	promtool(t, "check", "config", "prometheus.yaml")
+	promtool(t, "check", "config", "compose.yaml")
 	promtool(t, "check", "rules", "alerts.yaml", "recording.yaml")
 	promtool(t, "test", "rules", "alerts_test.yaml")
 }
