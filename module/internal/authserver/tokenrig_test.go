@@ -54,6 +54,9 @@ type tokenRig struct {
 	ip string
 }
 
+// rigPages are those of all rigs: to read the templates and texts takes longer than most tests.
+var rigPages = sync.OnceValues(func() (*webui.Pages, error) { return webui.New(webui.Config{}) })
+
 func newTokenRig(t *testing.T, change ...func(*authserver.Config)) *tokenRig {
 	t.Helper()
 	g := &tokenRig{
@@ -84,7 +87,7 @@ func newTokenRig(t *testing.T, change ...func(*authserver.Config)) *tokenRig {
 	g.tokens = &rigTokens{Tokens: issuer}
 	g.revoker = &rigRevoker{to: revocations}
 	g.clients = newRigClients(g.now)
-	pages, err := webui.New(webui.Config{})
+	pages, err := rigPages()
 	g.must(err)
 	c := authserver.Config{
 		Issuer: must(url.Parse(tokenIssuer)), Clients: g.clients, Directory: g.users, Store: g.store,
