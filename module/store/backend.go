@@ -50,6 +50,7 @@ const (
 	KindSweep       Kind = "sweep"    // dead records of a user that are still to be deleted
 	KindKeyTally    Kind = "keytally" // how many idempotency keys a client has begun to use, by the digest of its id
 	KindProbe       Kind = "probe"    // means nothing: written to see whether writing works
+	KindMove        Kind = "move"     // that records of another store are being copied into this one
 )
 
 // WatchedKinds are those that Watch is called for. No record of theirs is ever swapped.

@@ -12,6 +12,12 @@ type Walker interface {
 	Walk(ctx context.Context, visit func([]Record) error) error
 }
 
+// EmptyChecker is implemented by a [Backend] that several stores of other names may lie beside, and other programs' data.
+type EmptyChecker interface {
+	// Empty reports whether there is nothing of this store, not even a record that has expired and is still to be removed.
+	Empty(ctx context.Context) (bool, error)
+}
+
 // Snapshotter is implemented by a [Backend] that can copy its records as they are at one moment.
 type Snapshotter interface {
 	// Snapshot makes a copy. Reads and writes continue meanwhile. The caller MUST close it.

@@ -42,7 +42,7 @@ for the password_hash of a users file. On a terminal it asks twice and shows not
 					return caddy.ExitCodeSuccess, nil
 				}),
 			})
-			cmd.AddCommand(user, clientCommands(), grantCommands(), keysCommands(), tokenCommands(), explainCommand(), doctorCommand(), restCommands(), readyCommand(), compactCommand(), backupCommand(), restoreCommand())
+			cmd.AddCommand(user, clientCommands(), grantCommands(), keysCommands(), tokenCommands(), explainCommand(), doctorCommand(), restCommands(), readyCommand(), compactCommand(), backupCommand(), restoreCommand(), moveCommand())
 			withoutOthers(cmd)
 		},
 	})

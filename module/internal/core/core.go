@@ -5,6 +5,8 @@ package core
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -18,6 +20,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/internal/userstore"
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 // Key is everything that a core is made from, besides the store itself.
@@ -159,12 +162,33 @@ func (c *Core) readSecrets(ctx context.Context) error {
 	for began := time.Now(); ; time.Sleep(secretsPause) {
 		_, err := c.Keys(ctx)
 		if err == nil {
+			err = c.refuseUnfinishedMove(ctx)
+		}
+		if errors.Is(err, errUnfinishedMove) {
+			return err
+		}
+		if err == nil {
 			_, err = c.Ring.List(ctx) // how long revocations are kept depends on what the keys have signed
 		}
 		if err == nil || ctx.Err() != nil || time.Since(began) >= secretsPatience {
 			return err
 		}
 	}
+}
+
+var errUnfinishedMove = errors.New("the records of another store are being moved into this one, or that was interrupted: run `caddy gatehouse move` again, or empty the store")
+
+// refuseUnfinishedMove keeps a gateway from using half of the records, and from changing those that are compared.
+func (c *Core) refuseUnfinishedMove(ctx context.Context) error {
+	var m store.Move
+	_, err := store.Read(ctx, c.Store, store.MoveKey(), &m)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err == nil {
+		err = fmt.Errorf("%w (from %s, begun %s)", errUnfinishedMove, m.From, m.Begun.UTC().Format(time.DateTime))
+	}
+	return err
 }
 
 // firstLoad is how long a request waits for the revocations to be loaded: just after the start, a

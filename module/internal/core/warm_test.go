@@ -48,3 +48,24 @@ func TestAStartWaitsForAStoreThatAnswersLate(t *testing.T) {
 		})
 	}
 }
+
+func TestNoGatewayStartsOnHalfOfTheRecords(t *testing.T) {
+	memory := storetest.NewMemory(nil)
+	if _, err := store.Create(t.Context(), memory, store.Record{Key: store.MoveKey()}, &store.Move{From: "host:/state.db", Begun: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	core, err := New(lazy.NewStore(source{memory}), [][]byte{bytes.Repeat([]byte("s"), 32)}, Key{}, func(string) *slog.Logger { return slog.New(slog.DiscardHandler) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if err := core.readSecrets(t.Context()); !errors.Is(err, errUnfinishedMove) || time.Since(began) > secretsPatience/2 {
+		t.Errorf("%v after %v", err, time.Since(began))
+	}
+	if err := memory.Delete(t.Context(), store.MoveKey()); err != nil {
+		t.Fatal(err)
+	}
+	if err := core.readSecrets(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
