@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"net/url"
 	"os"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/spf13/cobra"
@@ -83,7 +81,7 @@ func backupState(r *run) error {
 
 // fetchState writes the snapshot of the running gateway to the disk.
 func (r *run) fetchState(ctx context.Context, file *backup.NewFile, out *backedUp) (secretFile string, err error) {
-	res, cancel, err := r.admin.download(ctx, adminapi.Path("backup"))
+	res, cancel, err := r.admin.Download(ctx, adminapi.Path("backup"))
 	if err != nil {
 		return "", err
 	}
@@ -169,56 +167,6 @@ func (r *run) copySecret(from string, out *backedUp) error {
 	}
 	out.Secret, out.note = to, "Its secret is in "+to+". Keep the two apart: whoever has both can sign tokens."
 	return nil
-}
-
-// download begins a response that may be long. cancel ends it.
-func (c *adminClient) download(ctx context.Context, path string) (res *http.Response, cancel func(), err error) {
-	ctx, stop := context.WithCancel(ctx)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.origin+path, nil)
-	if err != nil {
-		stop()
-		return nil, nil, err
-	}
-	if !c.silent {
-		req.Header.Set("Origin", c.origin)
-	}
-	client := *c.http
-	client.Timeout = 0 // the state may be large
-	if res, err = client.Do(req); err != nil {
-		stop()
-		return nil, nil, c.unreachable(http.MethodGet, err)
-	}
-	// What comes in is looked at: a gateway that stops sending must not keep the command for ever.
-	res.Body = &watched{res.Body, time.AfterFunc(downloadPatience, stop)}
-	if res.StatusCode != http.StatusOK {
-		defer stop()
-		defer func() { _ = res.Body.Close() }()
-		answer, err := io.ReadAll(io.LimitReader(res.Body, maxReply))
-		if err != nil {
-			return nil, nil, c.unreachable(http.MethodGet, err)
-		}
-		return nil, nil, c.refused(res.StatusCode, answer)
-	}
-	return res, stop, nil
-}
-
-// downloadPatience is how long the next bytes of a download may take.
-const downloadPatience = time.Minute
-
-// watched ends a download that stands still.
-type watched struct {
-	io.ReadCloser
-	timer *time.Timer
-}
-
-func (w *watched) Read(p []byte) (int, error) {
-	w.timer.Reset(downloadPatience)
-	return w.ReadCloser.Read(p)
-}
-
-func (w *watched) Close() error {
-	w.timer.Stop()
-	return w.ReadCloser.Close()
 }
 
 // barWriter shows what is written as progress.

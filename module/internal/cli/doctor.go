@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/cli/adminclient"
 	"github.com/gatehouse/gatehouse/module/internal/cli/doctor"
 )
 
@@ -28,7 +29,7 @@ configuration would put codes into logs. Each line is ok, warn or fail, with wha
 			}
 		})
 		if err == nil && slices.ContainsFunc(all, func(f adminapi.Finding) bool { return f.Grade == adminapi.GradeFail }) {
-			err = &cliError{exit: exitRefused, code: "unhealthy"}
+			err = &adminclient.Error{Exit: adminclient.ExitRefused, Code: "unhealthy"}
 		}
 		return err
 	})
@@ -36,26 +37,26 @@ configuration would put codes into logs. Each line is ok, warn or fail, with wha
 
 // diagnose asks the gateway through its admin API, and checks its configuration and the issuer
 // as it is reached from here.
-func diagnose(ctx context.Context, admin *adminClient) (out adminapi.Findings) {
+func diagnose(ctx context.Context, admin *adminclient.Client) (out adminapi.Findings) {
 	var found adminapi.Examination
-	err := admin.call(ctx, "GET", adminapi.Path("doctor"), nil, &found)
-	e := new(cliError)
+	err := admin.Call(ctx, "GET", adminapi.Path("doctor"), nil, &found)
+	e := new(adminclient.Error)
 	errors.As(err, &e)
-	if err != nil && e.code != "not_configured" {
+	if err != nil && e.Code != "not_configured" {
 		remedy := "name the address with --address as the global option `admin` has it"
-		if e.exit == exitUnreachable {
+		if e.Exit == adminclient.ExitUnreachable {
 			remedy = "see that the gateway runs and that its configuration does not say `admin off`"
 		}
 		out.Fail("admin", remedy, "%v", err)
 		return out
 	}
-	out.OK("admin", "Caddy's admin endpoint at %s answers", admin.address)
+	out.OK("admin", "Caddy's admin endpoint at %s answers", admin.Address)
 	if err != nil {
-		out.Fail("app", "load a configuration with that option", "%s", e.message)
+		out.Fail("app", "load a configuration with that option", "%s", e.Message)
 		return out
 	}
 	out = append(out, found.Findings...)
-	config, err := admin.configuration(ctx)
+	config, err := admin.Configuration(ctx)
 	var more adminapi.Findings
 	if err == nil {
 		more, err = doctor.Configuration(config, found)

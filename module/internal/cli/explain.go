@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/internal/cli/adminclient"
 	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
 )
 
@@ -49,7 +50,7 @@ Caddy's admin endpoint at --address.
 				return err
 			}
 			if len(found) == 0 {
-				return &cliError{exit: exitNotFound, code: "not_found", message: explain.NoSite(q, config)}
+				return &adminclient.Error{Exit: adminclient.ExitNotFound, Code: "not_found", Message: explain.NoSite(q, config)}
 			}
 			return r.print(found, func(w io.Writer) {
 				for i := range found {
@@ -79,11 +80,11 @@ func (r *run) anyConfiguration() (*explain.Configuration, error) {
 		}
 		return explain.ReadAny(text)
 	}
-	admin, err := newAdminClient(r.text("address"), "", r.text("adapter"))
+	admin, err := adminclient.New(r.text("address"), "", r.text("adapter"))
 	if err != nil {
 		return nil, err
 	}
-	text, err := admin.configuration(r.context())
+	text, err := admin.Configuration(r.context())
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/cli/adminclient"
 )
 
 func readyCommand() *cobra.Command {
@@ -18,13 +19,13 @@ with 1 if the node cannot serve. It suits HEALTHCHECK of a container.`, nothing,
 }
 
 func printReadiness(r *run) error {
-	status, answer, err := r.admin.send(r.context(), http.MethodGet, adminapi.Path("ready"), nil)
+	status, answer, err := r.admin.Send(r.context(), http.MethodGet, adminapi.Path("ready"), nil)
 	if err != nil {
-		return r.admin.unreachable(http.MethodGet, err)
+		return r.admin.Unreachable(http.MethodGet, err)
 	}
 	var got adminapi.Readiness
 	if status != http.StatusOK && status != http.StatusServiceUnavailable || json.Unmarshal(answer, &got) != nil || got.State == "" {
-		return r.admin.refused(status, answer)
+		return r.admin.Refused(status, answer)
 	}
 	err = r.print(got, func(w io.Writer) {
 		row(w, "PART", "STATE", "MESSAGE")
@@ -33,7 +34,7 @@ func printReadiness(r *run) error {
 		}
 	})
 	if err == nil && !got.Ready {
-		err = &cliError{exit: exitRefused, code: "not_ready", message: fmt.Sprintf("the node at %s is not ready", r.admin.address)}
+		err = &adminclient.Error{Exit: adminclient.ExitRefused, Code: "not_ready", Message: fmt.Sprintf("the node at %s is not ready", r.admin.Address)}
 	}
 	return err
 }

@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse/gatehouse/module/internal/cli/adminclient"
 )
 
 func TestReadyFailsWhereTheNodeCannotServe(t *testing.T) {
@@ -18,9 +20,9 @@ func TestReadyFailsWhereTheNodeCannotServe(t *testing.T) {
 		out    string
 	}{
 		"ready":         {200, `{"ready":true,"state":"degraded","parts":[{"part":"limiter","state":"degraded","message":"each node counts"}]}`, 0, "limiter  degraded  each node counts\n"},
-		"not ready":     {503, failing, exitRefused, "store  failing  the disk is full\n"},
-		"another Caddy": {404, `{"error":"not found"}`, exitUnreachable, ""},
-		"refused":       {403, `{"error":"host not allowed"}`, exitRefused, ""},
+		"not ready":     {503, failing, adminclient.ExitRefused, "store  failing  the disk is full\n"},
+		"another Caddy": {404, `{"error":"not found"}`, adminclient.ExitUnreachable, ""},
+		"refused":       {403, `{"error":"host not allowed"}`, adminclient.ExitRefused, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -31,7 +33,7 @@ func TestReadyFailsWhereTheNodeCannotServe(t *testing.T) {
 				_, _ = w.Write([]byte(c.body))
 			}))
 			defer server.Close()
-			admin, err := newAdminClient(strings.TrimPrefix(server.URL, "http://"), "", "")
+			admin, err := adminclient.New(strings.TrimPrefix(server.URL, "http://"), "", "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -40,8 +42,8 @@ func TestReadyFailsWhereTheNodeCannotServe(t *testing.T) {
 			cmd.SetOut(&out)
 			err = printReadiness(&run{cmd: cmd, admin: admin})
 			exit := 0
-			if e := (*cliError)(nil); errors.As(err, &e) {
-				exit = e.exit
+			if e := (*adminclient.Error)(nil); errors.As(err, &e) {
+				exit = e.Exit
 			}
 			if exit != c.exit || !strings.HasSuffix(out.String(), c.out) {
 				t.Errorf("exit %d, %q, %v", exit, out.String(), err)

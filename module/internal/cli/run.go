@@ -21,6 +21,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/caddyfile/spelling"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/cli/adminclient"
 )
 
 // run is one execution of a command.
@@ -30,7 +31,7 @@ type run struct {
 	json bool
 	in   *os.File
 
-	admin *adminClient // of an [adminCommand]
+	admin *adminclient.Client // of an [adminCommand]
 }
 
 // newCommand makes a command that prints its result to standard output, in the form that --format
@@ -104,7 +105,7 @@ func adminCommand(use, short, long string, args cobra.PositionalArgs, do func(*r
 It asks the running gateway over Caddy's admin endpoint, by default at `+caddy.DefaultAdminListen+`;
 --address names another one, --config a configuration that has it. Exit codes: 0 done,
 1 refused or wrong usage, 4 there is no such thing, 5 no gateway answers.`, args, func(r *run) (err error) {
-		if r.admin, err = newAdminClient(r.text("address"), r.text("config"), r.text("adapter")); err != nil {
+		if r.admin, err = adminclient.New(r.text("address"), r.text("config"), r.text("adapter")); err != nil {
 			return err
 		}
 		return do(r)
@@ -152,23 +153,23 @@ func (r *run) end(err error) error {
 	if err == nil {
 		return nil
 	}
-	e := &cliError{exit: exitRefused, code: "refused", message: err.Error()}
+	e := &adminclient.Error{Exit: adminclient.ExitRefused, Code: "refused", Message: err.Error()}
 	errors.As(err, &e)
 	r.cmd.SilenceErrors = true
 	if r.json {
-		r.encode(r.cmd.ErrOrStderr(), map[string]any{"error": map[string]string{"code": e.code, "message": e.message, "field": e.field}})
-	} else if e.message != "" {
-		fmt.Fprintln(r.cmd.ErrOrStderr(), "Error:", printable(e.message))
+		r.encode(r.cmd.ErrOrStderr(), map[string]any{"error": map[string]string{"code": e.Code, "message": e.Message, "field": e.Field}})
+	} else if e.Message != "" {
+		fmt.Fprintln(r.cmd.ErrOrStderr(), "Error:", printable(e.Message))
 	}
-	if e.exit == exitRefused {
+	if e.Exit == adminclient.ExitRefused {
 		return err
 	}
-	return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return e.exit, nil })(r.cmd, nil)
+	return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return e.Exit, nil })(r.cmd, nil)
 }
 
 // call sends a request to the admin API.
 func (r *run) call(method, path string, in, out any) error {
-	return r.admin.call(r.context(), method, path, in, out)
+	return r.admin.Call(r.context(), method, path, in, out)
 }
 
 // callAndPrint sends a request to the admin API and prints the response.

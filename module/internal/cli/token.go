@@ -77,7 +77,7 @@ func inspectCommand(r *run) error {
 	if err := r.call("POST", adminapi.Path("tokens", "inspect"), map[string]string{"token": raw}, &out.TokenInspection); err != nil {
 		return err
 	}
-	text, err := r.admin.configuration(r.context())
+	text, err := r.admin.Configuration(r.context())
 	if err != nil {
 		return err
 	}

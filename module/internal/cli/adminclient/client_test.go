@@ -1,4 +1,4 @@
-package cli
+package adminclient
 
 import (
 	"errors"
@@ -25,14 +25,14 @@ func TestAnEndpointThatDoesNotAnswerIsAskedOnceAndOneThatHangsUpAgain(t *testing
 			asked.Add(1)
 			c.serve(w, r)
 		}))
-		admin, err := newAdminClient(strings.TrimPrefix(server.URL, "http://"), "", "")
+		admin, err := New(strings.TrimPrefix(server.URL, "http://"), "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		admin.http.Timeout = 500 * time.Millisecond
-		err = admin.call(t.Context(), http.MethodGet, path, nil, nil)
-		var e *cliError
-		if !errors.As(err, &e) || e.exit != exitUnreachable || asked.Load() != c.times {
+		err = admin.Call(t.Context(), http.MethodGet, path, nil, nil)
+		var e *Error
+		if !errors.As(err, &e) || e.Exit != ExitUnreachable || asked.Load() != c.times {
 			t.Errorf("%s: asked %d times, %v", path, asked.Load(), err)
 		}
 		if path == "/slow" {

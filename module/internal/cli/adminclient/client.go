@@ -1,4 +1,5 @@
-package cli
+// Package adminclient calls the admin endpoint of a running Caddy for commands, and says in their errors what to do.
+package adminclient
 
 import (
 	"bytes"
@@ -25,9 +26,9 @@ const callTimeout = 30 * time.Second
 // maxReply bounds a response, in bytes. A configuration is the largest.
 const maxReply = 100 << 20
 
-// adminClient calls the admin endpoint of a running Caddy.
-type adminClient struct {
-	address string // as it was given
+// Client calls the admin endpoint of a running Caddy.
+type Client struct {
+	Address string // as it was given
 	origin  string
 	silent  bool // sends no Origin, because a socket has none
 	http    *http.Client
@@ -36,25 +37,25 @@ type adminClient struct {
 // defaultAdminPort is the one of localhost:2019, Caddy's default.
 const defaultAdminPort = 2019
 
-// cliError is an error of a command with its exit code.
-type cliError struct {
-	exit    int
-	code    string
-	message string
-	field   string
+// Error is an error of a command with its exit code.
+type Error struct {
+	Exit    int
+	Code    string
+	Message string
+	Field   string
 }
 
-func (e *cliError) Error() string { return e.message }
+func (e *Error) Error() string { return e.Message }
 
 // Exit codes of the commands.
 const (
-	exitRefused     = 1 // wrong usage, or refused
-	exitNotFound    = 4 // no such user, client, grant or key
-	exitUnreachable = 5 // no gateway that answers
+	ExitRefused     = 1 // wrong usage, or refused
+	ExitNotFound    = 4 // no such user, client, grant or key
+	ExitUnreachable = 5 // no gateway that answers
 )
 
-// newAdminClient finds the admin endpoint as Caddy's own commands do.
-func newAdminClient(address, config, adapter string) (*adminClient, error) {
+// New finds the admin endpoint as Caddy's own commands do.
+func New(address, config, adapter string) (*Client, error) {
 	if address != "" && config != "" {
 		return nil, errors.New("--address and --config both say where the admin endpoint is; give one of them")
 	}
@@ -78,7 +79,7 @@ func newAdminClient(address, config, adapter string) (*adminClient, error) {
 	if err != nil || at.PortRangeSize() > 1 || at.IsFdNetwork() || strings.Contains(found, "://") {
 		return nil, fmt.Errorf("%s is no address of an admin endpoint; expected one such as localhost:2019 or unix//run/caddy-admin.sock", found)
 	}
-	c := &adminClient{address: found, origin: "http://" + at.JoinHostPort(0)}
+	c := &Client{Address: found, origin: "http://" + at.JoinHostPort(0)}
 	network, dial := at.Network, at.JoinHostPort(0)
 	if at.IsUnixNetwork() {
 		// The file's permissions may follow it, as in unix//run/admin.sock|0220.
@@ -97,8 +98,8 @@ func newAdminClient(address, config, adapter string) (*adminClient, error) {
 	return c, nil
 }
 
-// call sends in as JSON, unless it is nil, and reads the answer into out, unless it is nil.
-func (c *adminClient) call(ctx context.Context, method, path string, in, out any) error {
+// Call sends in as JSON, unless it is nil, and reads the answer into out, unless it is nil.
+func (c *Client) Call(ctx context.Context, method, path string, in, out any) error {
 	var body []byte
 	if in != nil {
 		var err error
@@ -106,29 +107,30 @@ func (c *adminClient) call(ctx context.Context, method, path string, in, out any
 			return err
 		}
 	}
-	status, answer, err := c.send(ctx, method, path, body)
+	status, answer, err := c.Send(ctx, method, path, body)
 	// While a configuration is loaded, the endpoint may close a connection that it has just
 	// accepted. Requests that only read are repeated, except after a timeout.
 	for try := 1; err != nil && method == http.MethodGet && try < readTries && !refusedToConnect(err) && !os.IsTimeout(err); try++ {
 		time.Sleep(readPause)
-		status, answer, err = c.send(ctx, method, path, body)
+		status, answer, err = c.Send(ctx, method, path, body)
 	}
 	if err != nil {
-		return c.unreachable(method, err)
+		return c.Unreachable(method, err)
 	}
 	if status >= 300 {
-		return c.refused(status, answer)
+		return c.Refused(status, answer)
 	}
 	if out == nil || len(answer) == 0 {
 		return nil
 	}
 	if err := json.Unmarshal(answer, out); err != nil {
-		return fmt.Errorf("what answers at %s is no gateway's admin endpoint: %w", c.address, err)
+		return fmt.Errorf("what answers at %s is no gateway's admin endpoint: %w", c.Address, err)
 	}
 	return nil
 }
 
-func (c *adminClient) send(ctx context.Context, method, path string, body []byte) (status int, answer []byte, err error) {
+// Send sends a request once and returns whatever was answered.
+func (c *Client) Send(ctx context.Context, method, path string, body []byte) (status int, answer []byte, err error) {
 	r, err := http.NewRequestWithContext(ctx, method, c.origin+path, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, err
@@ -159,23 +161,24 @@ func refusedToConnect(err error) bool {
 	return errors.As(err, &op) && op.Op == "dial"
 }
 
-func (c *adminClient) unreachable(method string, err error) error {
+// Unreachable turns the error of a request that was not answered into one that says what to do.
+func (c *Client) Unreachable(method string, err error) error {
 	unsent := refusedToConnect(err)
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err // without the address, which is named below
 	}
 	if !unsent && method != http.MethodGet {
-		return &cliError{exit: exitUnreachable, code: "unknown_outcome", message: fmt.Sprintf(
-			"the connection to Caddy's admin endpoint at %s broke before the answer came: %v. Look whether it was done before you try again", c.address, err)}
+		return &Error{Exit: ExitUnreachable, Code: "unknown_outcome", Message: fmt.Sprintf(
+			"the connection to Caddy's admin endpoint at %s broke before the answer came: %v. Look whether it was done before you try again", c.Address, err)}
 	}
-	return &cliError{exit: exitUnreachable, code: "unreachable", message: fmt.Sprintf(
-		"Caddy's admin endpoint at %s cannot be reached: %v. Is the gateway running? Name another address with --address, or with --config a configuration that has it", c.address, err)}
+	return &Error{Exit: ExitUnreachable, Code: "unreachable", Message: fmt.Sprintf(
+		"Caddy's admin endpoint at %s cannot be reached: %v. Is the gateway running? Name another address with --address, or with --config a configuration that has it", c.Address, err)}
 }
 
-// refused reads the two forms of errors: the gateway's, and Caddy's own.
-func (c *adminClient) refused(status int, body []byte) error {
-	e := &cliError{exit: exitRefused, code: "refused", message: fmt.Sprintf("the admin endpoint at %s answered %d", c.address, status)}
+// Refused reads the two forms of errors: the gateway's, and Caddy's own.
+func (c *Client) Refused(status int, body []byte) error {
+	e := &Error{Exit: ExitRefused, Code: "refused", Message: fmt.Sprintf("the admin endpoint at %s answered %d", c.Address, status)}
 	var answer struct {
 		Error json.RawMessage `json:"error"`
 	}
@@ -183,26 +186,76 @@ func (c *adminClient) refused(status int, body []byte) error {
 		var text string
 		var ours struct{ Code, Message, Field string }
 		if json.Unmarshal(answer.Error, &ours) == nil && ours.Message != "" {
-			e.code, e.message, e.field = ours.Code, ours.Message, ours.Field
+			e.Code, e.Message, e.Field = ours.Code, ours.Message, ours.Field
 		} else if json.Unmarshal(answer.Error, &text) == nil {
-			e.message += ": " + text
+			e.Message += ": " + text
 		}
 	}
 	switch {
-	case status == http.StatusNotFound && e.code == "refused":
-		e.exit = exitUnreachable
-		e.message = fmt.Sprintf("the Caddy at %s has no gateway in it: run one that was built with github.com/gatehouse/gatehouse/module", c.address)
+	case status == http.StatusNotFound && e.Code == "refused":
+		e.Exit = ExitUnreachable
+		e.Message = fmt.Sprintf("the Caddy at %s has no gateway in it: run one that was built with github.com/gatehouse/gatehouse/module", c.Address)
 	case status == http.StatusNotFound:
-		e.exit = exitNotFound
+		e.Exit = ExitNotFound
 	case status == http.StatusServiceUnavailable:
-		e.exit = exitUnreachable
+		e.Exit = ExitUnreachable
 	}
 	return e
 }
 
-// configuration returns the configuration of the running Caddy.
-func (c *adminClient) configuration(ctx context.Context) ([]byte, error) {
+// Configuration returns the configuration of the running Caddy.
+func (c *Client) Configuration(ctx context.Context) ([]byte, error) {
 	var config json.RawMessage
-	err := c.call(ctx, http.MethodGet, "/config/", nil, &config)
+	err := c.Call(ctx, http.MethodGet, "/config/", nil, &config)
 	return config, err
+}
+
+// Download begins a response that may be long. cancel ends it.
+func (c *Client) Download(ctx context.Context, path string) (res *http.Response, cancel func(), err error) {
+	ctx, stop := context.WithCancel(ctx)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.origin+path, nil)
+	if err != nil {
+		stop()
+		return nil, nil, err
+	}
+	if !c.silent {
+		req.Header.Set("Origin", c.origin)
+	}
+	client := *c.http
+	client.Timeout = 0 // the state may be large
+	if res, err = client.Do(req); err != nil {
+		stop()
+		return nil, nil, c.Unreachable(http.MethodGet, err)
+	}
+	// What comes in is looked at: a gateway that stops sending must not keep the command for ever.
+	res.Body = &watched{res.Body, time.AfterFunc(downloadPatience, stop)}
+	if res.StatusCode != http.StatusOK {
+		defer stop()
+		defer func() { _ = res.Body.Close() }()
+		answer, err := io.ReadAll(io.LimitReader(res.Body, maxReply))
+		if err != nil {
+			return nil, nil, c.Unreachable(http.MethodGet, err)
+		}
+		return nil, nil, c.Refused(res.StatusCode, answer)
+	}
+	return res, stop, nil
+}
+
+// downloadPatience is how long the next bytes of a download may take.
+const downloadPatience = time.Minute
+
+// watched ends a download that stands still.
+type watched struct {
+	io.ReadCloser
+	timer *time.Timer
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	w.timer.Reset(downloadPatience)
+	return w.ReadCloser.Read(p)
+}
+
+func (w *watched) Close() error {
+	w.timer.Stop()
+	return w.ReadCloser.Close()
 }
