@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 
+	"github.com/gatehouse/gatehouse/caddyfile/bytesize"
 	"github.com/gatehouse/gatehouse/caddyfile/internal/parse"
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -37,6 +38,7 @@ import (
 //		protect { login_failures|per_address|codes_per_user|hash_concurrency <n> | lockout <duration> }
 //		revocation_max_stale <duration>
 //		token_cache <size>
+//		gc_headroom <size>|off
 //		audit on|off
 //	}
 func parseGatehouse(d *caddyfile.Dispenser, existing any) (any, error) {
@@ -99,6 +101,7 @@ func (g *globalBlock) words() parse.Words {
 		"protect":              protectWords(&app.Protect).Section(),
 		"revocation_max_stale": parse.Once(&app.RevocationMaxStale, parse.Duration),
 		"token_cache":          parse.Once(&app.TokenCache, readTokenCache),
+		"gc_headroom":          parse.Once(&app.GCHeadroom, readGCHeadroom),
 		"audit":                parse.Once(&app.Audit, parse.Either("on", "off")),
 	}
 }
@@ -123,6 +126,25 @@ func readTokenCache(d *caddyfile.Dispenser) (int64, error) {
 		return 0, d.WrapErr(err)
 	}
 	return size, nil
+}
+
+func readGCHeadroom(d *caddyfile.Dispenser) (*int64, error) {
+	word := d.Val()
+	value, err := parse.Argument("a size such as 96MiB, or off")(d)
+	if err != nil {
+		return nil, err
+	}
+	if value == "off" {
+		return new(int64), nil
+	}
+	size, ok := bytesize.Parse(value)
+	if !ok {
+		return nil, d.Errf("%s: invalid size '%s', expected one such as 96MiB, or off", word, value)
+	}
+	if err := gateway.CheckGCHeadroom(size); err != nil {
+		return nil, d.WrapErr(err)
+	}
+	return &size, nil
 }
 
 const masterSecretForm = "a placeholder such as {env.GATEHOUSE_SECRET}"

@@ -52,19 +52,20 @@ var respond = "header Content-Type application/json\nrespond `" + document + "`\
 
 // gatehouse is one configuration of Gatehouse.
 type gatehouse struct {
-	site   string
-	rules  int    // of the guard; none but the last one matches
-	redis  bool   // where limits are counted
-	cache  string // for verified tokens, "" for the default
-	secure bool
-	env    []string
+	site  string
+	rules int    // of the guard; none but the last one matches
+	redis bool   // where limits are counted
+	cache string // for verified tokens, "" for the default
+	// headroom is gc_headroom, "" for the default.
+	headroom string
+	secure   bool
 }
 
 // newGatehouse returns a gateway that does not run yet. All gateways have the state, and so
 // the signing keys, of the issuer, which has been stopped by then.
 func (b *bench) newGatehouse(name string, o gatehouse) *gateway {
 	return b.newCaddy(name, caddy{
-		program: b.options.caddy, global: b.globalOptions(name, o), secure: o.secure, env: o.env,
+		program: b.options.caddy, global: b.globalOptions(name, o), secure: o.secure,
 		site: strings.Replace(o.site, "$RULES", unmatchedRules(o.rules-1), 1),
 		before: func(dir string) error {
 			issuer := filepath.Join(b.dir, fileName(b.issuer.name))
@@ -81,6 +82,9 @@ func (b *bench) globalOptions(name string, o gatehouse) string {
 	text.WriteString("gatehouse {\nissuer http://$ISSUER\nstore bolt $DIR/state.db\ntokens {\naudience " + audience + "\naccess 12h\n}\nscope read \"Read\"\n")
 	if o.cache != "" {
 		text.WriteString("token_cache " + o.cache + "\n")
+	}
+	if o.headroom != "" {
+		text.WriteString("gc_headroom " + o.headroom + "\n")
 	}
 	if o.redis { // the counts of each configuration are its own; a busy machine is no outage
 		fmt.Fprintf(&text, "limiter redis redis://$REDIS/0 {\nprefix %s:\ntimeout 2s\n}\n", fileName(name))

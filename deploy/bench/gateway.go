@@ -52,7 +52,6 @@ type caddy struct {
 	program      string
 	global, site string
 	secure       bool // also with TLS
-	env          []string
 	// before, if not nil, prepares the folder.
 	before func(dir string) error
 }
@@ -92,7 +91,7 @@ func (b *bench) newCaddy(name string, c caddy) *gateway {
 		}
 		cmd := exec.Command(c.program, "run", "--config", file, "--adapter", "caddyfile")
 		cmd.Dir = dir
-		cmd.Env = append(append(os.Environ(), "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir), c.env...)
+		cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
 		g.process, err = startProcess(name, cmd, all...)
 		return err
 	}}

@@ -7,7 +7,7 @@ var basic = base64.StdEncoding.EncodeToString([]byte("c0:" + secret))
 
 // configurations are the gateways that rows share.
 type configurations struct {
-	bare, respond, lean, errors, guard, caddyProxy, leanProxy, gogc, caddyRedis, leanRedis, refusing, rest *gateway
+	bare, respond, lean, errors, guard, caddyProxy, leanProxy, goPace, caddyRedis, leanRedis, refusing, rest *gateway
 }
 
 func (b *bench) newConfigurations() *configurations {
@@ -19,7 +19,7 @@ func (b *bench) newConfigurations() *configurations {
 		guard:      b.newGatehouse("oauth_guard", gatehouse{site: oauthGuard + reverseProxy}),
 		caddyProxy: b.newGatehouse("full, reverse_proxy", gatehouse{site: full + reverseProxy, secure: true}),
 		leanProxy:  b.newGatehouse("full, api_proxy", gatehouse{site: full + apiProxy, secure: true}),
-		gogc:       b.newGatehouse("full, api_proxy, gogc", gatehouse{site: full + apiProxy, env: []string{"GOGC=400"}}),
+		goPace:     b.newGatehouse("full, api_proxy, gc_headroom off", gatehouse{site: full + apiProxy, headroom: "off"}),
 		caddyRedis: b.newGatehouse("full, reverse_proxy, redis", gatehouse{site: full + reverseProxy, redis: true}),
 		leanRedis:  b.newGatehouse("full, api_proxy, redis", gatehouse{site: full + apiProxy, redis: true}),
 		refusing:   b.newGatehouse("refusing", gatehouse{site: scarce + apiProxy, redis: true}),
@@ -41,7 +41,7 @@ func (b *bench) groups() []*group {
 				{name: "oauth_guard, reverse_proxy", gateway: c.guard, path: "/read/1", tokens: someTokens, primes: clients},
 				{name: "errors, guard, 2 limits, reverse_proxy", gateway: c.caddyProxy, path: "/read/1", tokens: someTokens, primes: clients, bound: 1.08, aim: 1.00},
 				{name: "errors, guard, 2 limits, api_proxy", gateway: c.leanProxy, path: "/read/1", tokens: someTokens, primes: clients, bound: 0.75, aim: 0.60},
-				{name: "the same, GOGC=400", gateway: c.gogc, path: "/read/1", tokens: someTokens, primes: clients},
+				{name: "the same, gc_headroom off", gateway: c.goPace, path: "/read/1", tokens: someTokens, primes: clients},
 				{name: "limits in Redis, reverse_proxy", gateway: c.caddyRedis, redis: true, path: "/read/1", tokens: someTokens, primes: clients},
 				{name: "limits in Redis, api_proxy", gateway: c.leanRedis, redis: true, path: "/read/1", tokens: someTokens, primes: clients, bound: 0.85, aim: 0.62},
 				{name: "refused: 429, limits in Redis", gateway: c.refusing, redis: true, path: "/read/1", tokens: fewTokens, primes: 8 * 100, status: 429, bound: 0.35, aim: 0.32},

@@ -114,12 +114,19 @@ type App struct {
 	// limit of the Go runtime (`GOMEMLIMIT`, which Caddy sets from the container's limit) if
 	// that is less.
 	TokenCache int64 `json:"token_cache,omitempty"`
+	// How many bytes are allocated at least before Go's garbage collector runs again, from
+	// 1048576 (1 MiB) to 1 TiB; 0 leaves its pace to Go. By default Go collects whenever the
+	// heap has doubled, which in a gateway that holds little is many times a second. Ignored if the
+	// environment sets `GOGC`. Default: 100663296 (96 MiB), or an eighth of the memory limit of the
+	// Go runtime (`GOMEMLIMIT`, which Caddy sets from the container's limit) if that is less.
+	GCHeadroom *int64 `json:"gc_headroom,omitempty"`
 
 	issuer      *url.URL
 	held        pool.Holdings
 	lease       *pool.Lease
 	left        bool   // Cleanup has given the lease back
 	endTending  func() // leaves the signing keys to other configurations
+	endHeadroom func() // gives the pace of the garbage collector back
 	core        *core.Core
 	attempts    *lockout.Book
 	forgeries   *atomic.Int64 // when forged tokens were last logged, in nanoseconds since the epoch
@@ -315,6 +322,7 @@ func (a *App) Start() error {
 		}
 	}
 	a.core.ResizeTokenCache(a.TokenCache)
+	a.endHeadroom = beginHeadroom(a.GCHeadroom, a.log)
 	a.servers.WarnOfSharedPorts()
 	a.trail.Start()
 	a.limitEvents.Start()
@@ -340,6 +348,9 @@ func (a *App) Stop() error {
 func (a *App) Cleanup() error {
 	if a.endTending != nil {
 		a.endTending()
+	}
+	if a.endHeadroom != nil {
+		a.endHeadroom()
 	}
 	if a.tickets != nil {
 		a.tickets.Close()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/gatehouse/gatehouse/module/internal/gcheadroom"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
@@ -26,6 +27,14 @@ const MaxGrantsPerUser = 1000
 func CheckTokenCache(bytes int64) error {
 	if bytes < token.MinCache || bytes > token.MaxCache {
 		return fmt.Errorf("token_cache: %d bytes, expected %d (2MiB) to %d (1024GiB)", bytes, token.MinCache, int64(token.MaxCache))
+	}
+	return nil
+}
+
+// CheckGCHeadroom reports what is wrong with a size of gc_headroom.
+func CheckGCHeadroom(bytes int64) error {
+	if bytes < gcheadroom.Min || bytes > gcheadroom.Max {
+		return fmt.Errorf("gc_headroom: %d bytes, expected %d (1MiB) to %d (1024GiB)", bytes, gcheadroom.Min, int64(gcheadroom.Max))
 	}
 	return nil
 }
@@ -54,6 +63,11 @@ func (a *App) checkValues() error {
 	}
 	if a.TokenCache != 0 {
 		if err := CheckTokenCache(a.TokenCache); err != nil {
+			return err
+		}
+	}
+	if size := a.GCHeadroom; size != nil && *size != 0 {
+		if err := CheckGCHeadroom(*size); err != nil {
 			return err
 		}
 	}

@@ -29,6 +29,9 @@ func TestNonsenseInJSONIsRefusedByName(t *testing.T) {
 		"token_cache: 1 bytes":    {TokenCache: 1},
 		"token_cache: -1 bytes":   {TokenCache: -1},
 		"expected 2097152 (2MiB)": {TokenCache: 1<<40 + 1},
+		"gc_headroom: 1 bytes":    {GCHeadroom: new(int64(1))},
+		"gc_headroom: -1 bytes":   {GCHeadroom: new(int64(-1))},
+		"expected 1048576 (1MiB)": {GCHeadroom: new(int64(1<<40 + 1))},
 		"require_state: expected": {RequireState: "never"},
 	} {
 		if err := a.check(); err == nil || !strings.Contains(err.Error(), want) {
@@ -37,6 +40,9 @@ func TestNonsenseInJSONIsRefusedByName(t *testing.T) {
 	}
 	if err := (&App{}).check(); err != nil {
 		t.Errorf("the defaults: %v", err)
+	}
+	if err := (&App{GCHeadroom: new(int64)}).check(); err != nil {
+		t.Errorf("gc_headroom off: %v", err)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 // Whoever has not signed in costs no memory and no disk, however often he comes
 // (E11): the sign-in in progress travels in the page. Afterwards a person still signs in.
 func TestAnonymousAuthorizationRequestsLeaveNothingBehind(t *testing.T) {
+	collectOften(t)
 	s := newSite(t)
 	p := s.Run(t, s.config())
 	state := filepath.Join(s.Dir, "state.db")

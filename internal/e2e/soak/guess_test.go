@@ -20,6 +20,7 @@ import (
 // held against the password (CVE-2024-4629), the memory for hashing is bounded, and
 // clients get their tokens meanwhile (E14).
 func TestFiveHundredWrongPasswordsAtOnce(t *testing.T) {
+	collectOften(t)
 	s := newSite(t)
 	p := s.Run(t, strings.Replace(s.config(), "per_address 1000", "per_address 1000000", 1))
 	b := harness.NewBrowser(t, s.ID)

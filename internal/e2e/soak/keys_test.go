@@ -45,6 +45,7 @@ http://$API {
 // N11: what tenants that clients make up cost, and whom they keep out: as many as there is
 // room for, and as many again, of which one in a hundred is greedy.
 func TestKeysChosenByClients(t *testing.T) {
+	collectOften(t)
 	room, size := times(20_000, 1_000_000), "2MiB"
 	if inSoak() {
 		size = "72MiB"

@@ -106,6 +106,7 @@ const mostWaiting = 5000
 // the connection that it hangs on, one more than there may be is refused at once, who is
 // confirmed hears of it among all the others, and nothing stays of those who leave.
 func TestPollsThatHangAreCheapAndEndWithTheirBrowsers(t *testing.T) {
+	collectOften(t)
 	s := newSite(t)
 	config := s.config("$CLIENTS", portal)
 	p := s.Run(t, config)

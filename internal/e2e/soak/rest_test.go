@@ -68,6 +68,7 @@ func stream(t *testing.T, p *harness.Process, address string, sees func([]byte))
 // A list of 64 MiB, in a soak of 1 GiB, is translated as it passes: in little memory, and
 // for a processor time that stands beside that of the same bytes passed untouched.
 func TestATranslatedListStreamsInLittleMemory(t *testing.T) {
+	collectOften(t)
 	size := times(64, 1024) << 20
 	s, p := restSite(t, startUpstream(t), size)
 	const query = "?limit=100000000"

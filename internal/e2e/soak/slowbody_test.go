@@ -15,6 +15,7 @@ import (
 // seconds after the first byte, however many they are (N04, E13), and others are answered
 // meanwhile.
 func TestSlowBodiesAreGivenUp(t *testing.T) { // N04
+	collectOften(t)
 	const most = 15 * time.Second
 	s := newSite(t)
 	p := s.Run(t, s.config())

@@ -18,6 +18,7 @@ import (
 
 // B28: one address fills neither the memory nor the store with tickets.
 func TestOfTenThousandTicketsOneAddressGetsTwentyAMinute(t *testing.T) {
+	collectOften(t)
 	s := newSite(t)
 	p := s.Run(t, s.config("$CLIENTS", portal))
 	_ = s.screens(t, 0, 20) // from another address: keys are made, templates parsed
@@ -66,6 +67,7 @@ func TestOfTenThousandTicketsOneAddressGetsTwentyAMinute(t *testing.T) {
 // What many addresses begin costs little memory, and is gone from the store when its time is
 // over, without anybody's asking for it again.
 func TestTicketsOfManyAddressesExpire(t *testing.T) {
+	collectOften(t)
 	s := newSite(t)
 	p := s.Run(t, s.config("$CLIENTS", portal))
 	const at = 1000 // connections at a time: the machine has no more files to give
