@@ -69,7 +69,7 @@ func ParseKeys(jwks string) (*Keys, error) {
 		if err := checkPublic(members); err != nil {
 			return nil, fmt.Errorf("key %d of the JWK set: %w", n+1, err)
 		}
-		k, err := parseKey(jose.Claims{Members: members, OK: true})
+		k, err := parseKey(jose.ClaimsOf(members))
 		if err != nil {
 			ignored = errors.Join(ignored, fmt.Errorf("key %d of the JWK set: %w", n+1, err))
 			continue
@@ -95,7 +95,7 @@ func checkPublic(members map[string]json.RawMessage) error {
 			return fmt.Errorf("it has the private member %s: give the public half only, and make a new key, since this one is no longer private", name)
 		}
 	}
-	if jwk := (jose.Claims{Members: members}); jwk.OptionalText("kty") == "oct" || members["k"] != nil {
+	if jwk := jose.ClaimsOf(members); jwk.OptionalText("kty") == "oct" || members["k"] != nil {
 		return errors.New("it is a symmetric key; private_key_jwt needs a public one")
 	}
 	return nil
@@ -105,7 +105,7 @@ func parseKey(jwk jose.Claims) (k key, err error) {
 	use := jwk.OptionalText("use")
 	k.kty, k.kid, k.alg = jwk.Text("kty"), jwk.OptionalText("kid"), jwk.OptionalText("alg")
 	operations := []string{"verify"}
-	if raw := jwk.Members["key_ops"]; raw != nil {
+	if raw := jwk.Raw("key_ops"); raw != nil {
 		operations = nil
 		jwk.OK = json.Unmarshal(raw, &operations) == nil && jwk.OK
 	}

@@ -15,10 +15,14 @@ const MaxTime = 253402300799
 // Claims reads the members of a JSON object. OK stays true as long as the object was well-formed and each member
 // that was read had the expected type.
 type Claims struct {
-	// Members is a map, because decoding into a struct would accept "ALG" for "alg". Of duplicate members the
-	// last one counts.
-	Members map[string]json.RawMessage
+	// members are compared by name here, because decoding into a struct would accept "ALG" for "alg".
+	members members
 	OK      bool
+}
+
+// ClaimsOf reads members that are decoded already.
+func ClaimsOf(all map[string]json.RawMessage) Claims {
+	return Claims{members: members{many: all}, OK: true}
 }
 
 // DecodeClaims decodes a header or payload. If it is not a JSON object, OK of the result is false.
@@ -27,24 +31,41 @@ func DecodeClaims(encoded string) Claims {
 	if err != nil || !utf8.Valid(raw) {
 		return Claims{}
 	}
-	var m map[string]json.RawMessage
-	err = json.Unmarshal(raw, &m)
-	return Claims{Members: m, OK: err == nil && m != nil}
+	m, ok := parseMembers(raw)
+	return Claims{members: m, OK: ok}
+}
+
+// Len is the number of members; of duplicates the last one counts.
+func (c *Claims) Len() int { return len(c.members.few) + len(c.members.many) }
+
+// Raw returns a member as it is written, nil if it is absent.
+func (c *Claims) Raw(name string) json.RawMessage { return c.members.get(name) }
+
+// Only reports whether the object has no members but those named.
+func (c *Claims) Only(names ...string) bool {
+	n := 0
+	for _, name := range names {
+		if c.Raw(name) != nil {
+			n++
+		}
+	}
+	return n == c.Len()
 }
 
 // Text returns a string, which must be present and not empty.
 func (c *Claims) Text(name string) string {
-	s, ok := decodeText(c.Members[name])
+	s, ok := decodeText(c.Raw(name))
 	c.OK = c.OK && ok && s != ""
 	return s
 }
 
 // OptionalText returns a string, or "" if it is absent.
 func (c *Claims) OptionalText(name string) string {
-	if c.Members[name] == nil {
+	raw := c.Raw(name)
+	if raw == nil {
 		return ""
 	}
-	s, ok := decodeText(c.Members[name])
+	s, ok := decodeText(raw)
 	c.OK = c.OK && ok
 	return s
 }
@@ -52,7 +73,7 @@ func (c *Claims) OptionalText(name string) string {
 // Date returns a NumericDate (RFC 7519 section 2): seconds, possibly with a fraction, which is cut off so that an
 // expiry comes early rather than late.
 func (c *Claims) Date(name string) time.Time {
-	raw := string(c.Members[name])
+	raw := string(c.Raw(name))
 	seconds, err := strconv.ParseFloat(raw, 64)
 	if raw == "" || raw[0] < '0' || raw[0] > '9' || err != nil || seconds > MaxTime {
 		c.OK = false
@@ -63,7 +84,7 @@ func (c *Claims) Date(name string) time.Time {
 
 // OptionalDate returns a date, or the zero time if it is absent.
 func (c *Claims) OptionalDate(name string) time.Time {
-	if c.Members[name] == nil {
+	if c.Raw(name) == nil {
 		return time.Time{}
 	}
 	return c.Date(name)
@@ -71,10 +92,10 @@ func (c *Claims) OptionalDate(name string) time.Time {
 
 // OptionalCount returns a whole number, or 0 if it is absent.
 func (c *Claims) OptionalCount(name string) int64 {
-	if c.Members[name] == nil {
+	if c.Raw(name) == nil {
 		return 0
 	}
-	n, err := strconv.ParseInt(string(c.Members[name]), 10, 64)
+	n, err := strconv.ParseInt(string(c.Raw(name)), 10, 64)
 	c.OK = c.OK && err == nil && n >= 0
 	return n
 }
@@ -88,11 +109,15 @@ func (c *Claims) Bytes(name string) []byte {
 
 // Audience returns aud, a string or a list of at least one (RFC 7519 section 4.1.3).
 func (c *Claims) Audience() []string {
-	raw := c.Members["aud"]
-	var items []json.RawMessage
+	raw := c.Raw("aud")
 	if !bytes.HasPrefix(raw, []byte("[")) {
-		items = []json.RawMessage{raw}
-	} else if json.Unmarshal(raw, &items) != nil || len(items) == 0 {
+		if one := c.Text("aud"); one != "" {
+			return []string{one}
+		}
+		return nil
+	}
+	var items []json.RawMessage
+	if json.Unmarshal(raw, &items) != nil || len(items) == 0 {
 		c.OK = false
 		return nil
 	}
@@ -107,7 +132,11 @@ func (c *Claims) Audience() []string {
 	return list
 }
 
+// decodeText returns a string of a valid JSON text in UTF-8.
 func decodeText(raw json.RawMessage) (s string, ok bool) {
+	if n := len(raw); n >= 2 && raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : n-1]), true
+	}
 	ok = len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil
 	return s, ok
 }

@@ -75,10 +75,11 @@ func (k jwk) public() (crypto.PublicKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	members := jose.Claims{OK: true}
-	if err := json.Unmarshal(raw, &members.Members); err != nil {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &all); err != nil {
 		return nil, err
 	}
+	members := jose.ClaimsOf(all)
 	key, err := jose.PublicKey(&members)
 	if err != nil {
 		return nil, fmt.Errorf("the public key is damaged: %w", err)

@@ -16,7 +16,7 @@ type header struct {
 // x5c, x5u) either changes how a token is read or names a key of the sender's choice, and no token of ours says it.
 func parseHeader(encoded string) (header, error) {
 	c := jose.DecodeClaims(encoded)
-	if len(encoded) > maxHeader || len(c.Members) != 3 {
+	if len(encoded) > maxHeader || c.Len() != 3 {
 		return header{}, errHeader
 	}
 	h := header{Alg: c.Text("alg"), Kid: c.Text("kid"), Typ: c.Text("typ")}

@@ -37,6 +37,7 @@ func (s *sharedTexts) share(list []string) (shared []string, own uint32) {
 	if have := slot.Load(); have != nil && slices.Equal(*have, list) {
 		return *have, 0
 	}
+	list = slices.Clone(list) // a parameter that is kept would be allocated by each caller
 	if own <= maxShared {
 		slot.Store(&list)
 	}

@@ -230,10 +230,11 @@ type jwk struct {
 }
 
 func (k jwk) public() (crypto.PublicKey, error) {
-	claims := jose.Claims{OK: true}
-	if err := json.Unmarshal(must(json.Marshal(k)), &claims.Members); err != nil {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(must(json.Marshal(k)), &all); err != nil {
 		return nil, err
 	}
+	claims := jose.ClaimsOf(all)
 	return jose.PublicKey(&claims)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -27,6 +28,13 @@ type VerifierConfig struct {
 type Verifier struct {
 	VerifierConfig
 	cache *verifiedCache
+	// header is that of the token whose signature was verified last. Nearly all others have the same one.
+	header atomic.Pointer[knownHeader]
+}
+
+type knownHeader struct {
+	encoded string
+	header
 }
 
 // verified is a token whose form and signature are good, which stays so. All else is judged at each use. There may be
@@ -54,7 +62,7 @@ func NewVerifier(c VerifierConfig) (*Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Verifier{c, cache}, nil
+	return &Verifier{VerifierConfig: c, cache: cache}, nil
 }
 
 // Verify returns the content of a token that is genuine, alive and not revoked. It does not compare issuer and
@@ -106,15 +114,19 @@ func (v *Verifier) check(ctx context.Context, raw string) (p parsed, lasting boo
 	if !ok {
 		return p, true, errForm
 	}
-	h, err := parseHeader(jws.Header)
+	h, err := v.readHeader(jws.Header)
 	switch {
 	case err != nil:
 		return p, true, err
 	case !isAccessType(h.Typ):
 		return p, true, errType
 	}
-	if _, lasting, err = verifySignature(ctx, v.Ring, h, jws); err != nil {
+	if _, lasting, err = verifySignature(ctx, v.Ring, h.header, jws); err != nil {
 		return p, lasting, err
+	}
+	if v.header.Load() != h {
+		h.encoded = strings.Clone(jws.Header) // the rest of the token should not stay
+		v.header.Store(h)
 	}
 	if p, ok = parseClaims(jws.Payload); !ok {
 		return p, true, errClaims
@@ -124,6 +136,15 @@ func (v *Verifier) check(ctx context.Context, raw string) (p parsed, lasting boo
 		err = openUser(ctx, v.Ring.Keys, &p)
 	}
 	return p, false, err // not lasting: the secrets may change
+}
+
+// readHeader parses a header, unless it is the one that was read before.
+func (v *Verifier) readHeader(encoded string) (*knownHeader, error) {
+	if known := v.header.Load(); known != nil && known.encoded == encoded {
+		return known, nil
+	}
+	h, err := parseHeader(encoded)
+	return &knownHeader{header: h}, err
 }
 
 // verifySignature returns the key of the ring that signed a token. The algorithm is the key's; the token can only
