@@ -11,6 +11,8 @@ usage() {
 	cat <<'TXT'
 Usage: ./xcaddy.sh [command]
   (none)        build ./caddy with the gateway and all its plugins
+  -pgo          the same, optimized by the CPU profile in deploy/bench; compiles everything
+                anew, which takes some minutes
   run [NAME]    build and start an example, and print its addresses and what to try;
                 NAME is quickstart (the default), cluster, variant-b, legacy-rest
                 or mediawiki
@@ -234,6 +236,7 @@ run() {
 mkdir -p "$build"
 command -v go >/dev/null || die "Go is not installed: https://go.dev/dl"
 case ${1:-} in
+-pgo) caddy "$PWD/caddy" "-pgo=$PWD/deploy/bench/gatehouse.pgo" && say "built ./caddy" ;;
 "") caddy && say "built ./caddy: try ./xcaddy.sh run" ;;
 run) shift; run "$@" ;;
 check) shift; exec .ci/check "$@" ;;
