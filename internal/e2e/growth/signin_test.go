@@ -168,7 +168,7 @@ func redisBackend(t *testing.T, server *redistest.Server) store.Backend {
 // copyFor stores a record for n other users.
 func copyFor(t *testing.T, b store.Backend, sample store.Record, n int) {
 	t.Helper()
-	inParallel(16, n, func(int) {
+	inParallel(64, n, func(int) {
 		r, subject := sample, "u-"+gatewaytest.ID()
 		if r.Parent != "" {
 			r.Parent = subject

@@ -146,17 +146,18 @@ func (s *node) token(t *testing.T, form url.Values) (access, refresh string) {
 
 var clientCredentials = url.Values{"grant_type": {"client_credentials"}, "scope": {"read"}}
 
+var authorization = url.Values{
+	"response_type": {"code"}, "client_id": {web.ID}, "redirect_uri": {"https://client.example/cb"}, "scope": {"read"}, "state": {"s"},
+	"code_challenge": {harness.Challenge(harness.Verifier)}, "code_challenge_method": {"S256"},
+}
+
 // signIn lets a user sign in and allow the client, and returns the refresh token.
 func (s *node) signIn(t *testing.T, user string) (refresh string) {
 	t.Helper()
 	jar, _ := cookiejar.New(nil)
 	b := harness.NewBrowser(t, s.ID)
 	b.Client.Jar = jar
-	query := url.Values{
-		"response_type": {"code"}, "client_id": {web.ID}, "redirect_uri": {"https://client.example/cb"}, "scope": {"read"}, "state": {"s"},
-		"code_challenge": {harness.Challenge(harness.Verifier)}, "code_challenge_method": {"S256"},
-	}
-	at := b.Authorize(s.ID+"/authorize?"+query.Encode(), user, harness.Password)
+	at := b.Authorize(s.ID+"/authorize?"+authorization.Encode(), user, harness.Password)
 	_, refresh = s.token(t, url.Values{
 		"grant_type": {"authorization_code"}, "code": {at.Query().Get("code")}, "redirect_uri": {"https://client.example/cb"}, "code_verifier": {harness.Verifier},
 	})
