@@ -10,8 +10,8 @@ import (
 // the same cost take the same time.
 type Cost struct {
 	kind   string // the form, such as argon2id or bcrypt
-	memory uint32 // KiB, of Argon2
-	// rounds are the passes of Argon2, the rounds of sha-crypt, and the binary logarithm of the rounds of bcrypt and
+	memory uint32 // KiB, of Argon2; r of scrypt
+	// rounds are the passes of Argon2, the rounds of sha-crypt, the iterations of PBKDF2, N of scrypt, and the binary logarithm of the rounds of bcrypt and
 	// phpass.
 	rounds    uint32
 	threads   uint32
@@ -42,6 +42,10 @@ func (c Cost) Dummy() string {
 		return "$1$" + zeros(c.salt) + "$" + zeros(22)
 	case "sha256-crypt":
 		return fmt.Sprintf("$5$rounds=%d$%s$%s", c.rounds, zeros(c.salt), zeros(43))
+	case "pbkdf2-sha1", "pbkdf2-sha256", "pbkdf2-sha512":
+		return c.formatPBKDF2(make([]byte, c.salt), make([]byte, c.tag))
+	case "scrypt":
+		return c.formatScrypt(make([]byte, c.salt), make([]byte, c.tag))
 	case "sha512-crypt":
 		return fmt.Sprintf("$6$rounds=%d$%s$%s", c.rounds, zeros(c.salt), zeros(86))
 	}
@@ -64,12 +68,20 @@ func MostUsed(count map[Cost]int) (most Cost, others int) {
 	return most, total - count[most]
 }
 
+// lanes orders costs of the same work otherwise: Argon2 does it in parallel, and scrypt does it once more for each.
+func lanes(c Cost) int64 {
+	if c.kind == "scrypt" {
+		return int64(c.threads)
+	}
+	return -int64(c.threads)
+}
+
 // compareCosts orders the costs of one kind by the work they require.
 func compareCosts(p, q Cost) int {
 	return cmp.Or(
 		cmp.Compare(p.kind, q.kind),
 		cmp.Compare(uint64(max(p.memory, 1))*uint64(p.rounds), uint64(max(q.memory, 1))*uint64(q.rounds)),
-		cmp.Compare(q.threads, p.threads),
+		cmp.Compare(lanes(p), lanes(q)),
 		cmp.Compare(p.tag, q.tag),
 		cmp.Compare(p.salt, q.salt),
 		cmp.Compare(p.rounds, q.rounds),
