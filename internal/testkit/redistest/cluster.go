@@ -7,11 +7,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
-// Cluster is a Redis Cluster of three primaries with a replica each.
+// Cluster is a Redis Cluster of three primaries, with a replica each or with none.
 type Cluster struct {
-	// Nodes are the primaries of the beginning, then the replica of each, in that order.
+	// Nodes are the primaries of the beginning, then the replica of each, if any, in that order.
 	Nodes []*Server
 
 	t testing.TB
@@ -25,14 +26,20 @@ const (
 // StartCluster starts the six, and ends them with the test. args are more options of each.
 func StartCluster(t testing.TB, args ...string) *Cluster {
 	t.Helper()
-	return newLauncher(t).startCluster(args...)
+	return newLauncher(t).startCluster(2*clusterPrimaries, args...)
 }
 
-func (l launcher) startCluster(args ...string) *Cluster {
+// StartPrimaries starts a cluster of three without replicas, and ends them with the test.
+func StartPrimaries(t testing.TB) *Cluster {
+	t.Helper()
+	return newLauncher(t).startCluster(clusterPrimaries)
+}
+
+func (l launcher) startCluster(servers int, args ...string) *Cluster {
 	l.t.Helper()
 	c := &Cluster{t: l.t}
 	more := append([]string{"--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--repl-diskless-sync-delay", "0"}, args...)
-	for range 2 * clusterPrimaries {
+	for range servers {
 		c.Nodes = append(c.Nodes, l.startServer(nil, more...))
 	}
 	c.joinNodes()
@@ -81,7 +88,7 @@ func (c *Cluster) awaitComplete() {
 		return c.allServers(func(n *Server) bool {
 			state, err := runCLI(n.Addr, "cluster", "info")
 			nodes, failed := runCLI(n.Addr, "cluster", "nodes")
-			return err == nil && failed == nil && strings.Contains(state, "cluster_state:ok") && strings.Count(nodes, "slave") == clusterPrimaries
+			return err == nil && failed == nil && strings.Contains(state, "cluster_state:ok") && strings.Count(nodes, "slave") == len(c.Nodes)-clusterPrimaries
 		})
 	})
 }
@@ -97,6 +104,14 @@ func (c *Cluster) URL() string {
 		addrs = append(addrs, n.Addr)
 	}
 	return "redis+cluster://" + strings.Join(addrs, ",")
+}
+
+// FailOverAfter sets for how long a primary has to be silent before its replica takes its place.
+func (c *Cluster) FailOverAfter(silence time.Duration) {
+	c.t.Helper()
+	for _, n := range c.Nodes {
+		n.CLI("config", "set", "cluster-node-timeout", strconv.FormatInt(silence.Milliseconds(), 10))
+	}
 }
 
 // Holder is the primary of the beginning whose part a key belongs to.

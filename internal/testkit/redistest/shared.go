@@ -48,7 +48,7 @@ func SharedCluster(t testing.TB) *Cluster {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.cluster == nil {
-		shared.cluster = sharedLauncher(t).startCluster()
+		shared.cluster = sharedLauncher(t).startCluster(2 * clusterPrimaries)
 	}
 	return &Cluster{Nodes: serversForTest(t, shared.cluster.Nodes), t: t}
 }

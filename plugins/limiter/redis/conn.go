@@ -15,9 +15,10 @@ const (
 	// minTimeout of a connection: requests stop waiting after maxWait, but the connection stays
 	// for at least this long. Making a new one for every short pause of Redis would only
 	// prolong the pause.
-	minTimeout  = 50 * time.Millisecond
-	dialTimeout = 250 * time.Millisecond
-	connections = 64
+	minTimeout = 50 * time.Millisecond
+	// minDialTimeout is how long connecting may take, or as long as a request waits if that is longer.
+	minDialTimeout = 250 * time.Millisecond
+	connections    = 64
 )
 
 // conn is what the pipelines of a source share: the client, the clocks and time limits, and
@@ -41,10 +42,10 @@ func newConn(settings redisconn.Settings, now func() time.Time) (*conn, error) {
 	if c.maxWait == 0 {
 		c.maxWait = defaultMaxWait
 	}
-	wait := max(minTimeout, c.maxWait*5/2)
-	c.timeout = dialTimeout + 2*wait
+	wait, dial := max(minTimeout, c.maxWait*5/2), max(minDialTimeout, c.maxWait)
+	c.timeout = dial + 2*wait
 	var err error
-	c.client, err = settings.Open(redisconn.Tuning{Dial: dialTimeout, Timeout: wait, Connections: connections})
+	c.client, err = settings.Open(redisconn.Tuning{Dial: dial, Timeout: wait, Connections: connections})
 	if err != nil {
 		return nil, err
 	}
