@@ -2,8 +2,10 @@ package password
 
 import (
 	"crypto/hmac"
+	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"regexp"
@@ -21,7 +23,8 @@ const (
 	// replaced.
 	newBcryptCost, goodBcryptCost = 12, 10
 
-	wordpressPrefix = "$wp$2"
+	wordpressPrefix    = "$wp$2"
+	djangoSHA256Prefix = "bcrypt_sha256$$2"
 )
 
 var bcryptForm = regexp.MustCompile(`^\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{53}$`)
@@ -61,6 +64,24 @@ func parseWordPress(hash string) (*Parsed, error) {
 			mac.Write([]byte(password))
 			digest := base64.StdEncoding.EncodeToString(mac.Sum(nil))
 			return bcrypt.CompareHashAndPassword([]byte(stored), []byte(digest)) == nil
+		},
+	}, nil
+}
+
+// parseDjangoBcrypt reads the form of Django's BCryptSHA256PasswordHasher: bcrypt over the hexadecimal SHA-256 of the
+// password, so that long passwords differ, too.
+func parseDjangoBcrypt(hash string) (*Parsed, error) {
+	stored := strings.TrimPrefix(hash, "bcrypt_sha256$")
+	cost, err := bcryptCost(stored)
+	if err != nil {
+		return nil, err
+	}
+	return &Parsed{
+		cost:     Cost{kind: "bcrypt-sha256", rounds: cost},
+		outdated: true,
+		check: func(password string) bool {
+			digest := sha256.Sum256([]byte(password))
+			return bcrypt.CompareHashAndPassword([]byte(stored), []byte(hex.EncodeToString(digest[:]))) == nil
 		},
 	}, nil
 }

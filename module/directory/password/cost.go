@@ -34,6 +34,8 @@ func (c Cost) Dummy() string {
 		return fmt.Sprintf("$2y$%02d$%s", c.rounds, zeros(22+31))
 	case "wordpress":
 		return fmt.Sprintf("$wp$2y$%02d$%s", c.rounds, zeros(22+31))
+	case "bcrypt-sha256":
+		return fmt.Sprintf("bcrypt_sha256$$2b$%02d$%s", c.rounds, zeros(22+31))
 	case "phpass":
 		return "$P$" + string(itoa64[c.rounds]) + zeros(8+22)
 	case "drupal":

@@ -24,8 +24,8 @@ type Parsed struct {
 //   - $2a$, $2b$, $2y$ (bcrypt) and WordPress's $wp$2y$ over HMAC-SHA-384
 //   - $P$, $H$ (phpass of WordPress and phpBB) and Drupal's $S$
 //   - $1$, $apr1$ (md5-crypt), $5$, $6$ (sha-crypt)
-//   - pbkdf2_sha256$, pbkdf2_sha1$, scrypt$, argon2$ and bcrypt$ of Django, pbkdf2: and scrypt: of Werkzeug (Flask), and
-//     $pbkdf2$, $pbkdf2-sha256$, $pbkdf2-sha512$ and $scrypt$ of passlib
+//   - pbkdf2_sha256$, pbkdf2_sha1$, scrypt$, argon2$, bcrypt$ and bcrypt_sha256$ of Django, pbkdf2: and scrypt: of Werkzeug
+//     (Flask), and $pbkdf2$, $pbkdf2-sha256$, $pbkdf2-sha512$ and $scrypt$ of passlib
 //   - {SSHA}, {SHA}, {SMD5}, {MD5}, {SSHA256}, {SSHA384}, {SSHA512} and their forms
 //     without salt, {CRYPT}, {BCRYPT} and {ARGON2}, as in LDAP (RFC 2307)
 //
@@ -57,6 +57,8 @@ func parseHash(hash string) (*Parsed, error) {
 		return parseScrypt(hash)
 	case strings.HasPrefix(hash, "argon2$argon2"), strings.HasPrefix(hash, "bcrypt$$2"): // Django names the algorithm first
 		return parseHash(strings.TrimPrefix(strings.TrimPrefix(hash, "argon2"), "bcrypt$"))
+	case strings.HasPrefix(hash, djangoSHA256Prefix):
+		return parseDjangoBcrypt(hash)
 	case strings.HasPrefix(hash, "{"):
 		return parseLDAP(hash)
 	}
