@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/directory"
-	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -22,7 +21,7 @@ func (s *Users) Create(ctx context.Context, u directory.User, pass string) (dire
 	if err != nil {
 		return directory.User{}, err
 	}
-	u.ID = "u-" + secret.ID()
+	u.ID = newID()
 	u.Username = canonicalName(u.Username)
 	if err := checkUser(u); err != nil {
 		return directory.User{}, err

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/directory/password"
-	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -41,20 +40,36 @@ func (s *Users) Authenticate(ctx context.Context, username, pass string) (direct
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return directory.User{}, false, err
 	}
-	parsed := s.unknown
-	if known {
+	var parsed *password.Parsed
+	if known && kept.PasswordHash != "" {
 		if parsed, err = password.Parse(kept.PasswordHash); err != nil {
 			return directory.User{}, false, errors.New("userstore: the hash of a user's password is damaged")
 		}
 	}
+	s.sampleCosts(ctx)
 	typed := norm.NFC.String(pass)
-	if !parsed.Matches(typed) || !known || kept.Locked || pass == "" {
+	if !s.matches(kept.ID, parsed, typed) || kept.Locked || pass == "" {
 		return directory.User{}, false, nil
 	}
 	if parsed.Outdated() {
 		s.upgradeHash(ctx, kept, record, typed)
 	}
 	return directoryUser(kept), true, nil
+}
+
+// matches compares a password with the hash of a user, and takes the same time without a user or without a hash (nil).
+func (s *Users) matches(id string, parsed *password.Parsed, typed string) bool {
+	dummy := s.common.Dummy()
+	if parsed == nil {
+		dummy.Matches(typed)
+		return false
+	}
+	same := parsed.Matches(typed)
+	if parsed.Cost().Quick() {
+		dummy.Matches(typed)
+	}
+	s.common.Record(id, parsed.Cost())
+	return same
 }
 
 // maxTyped is the longest name that is looked up, in bytes, so that strangers cannot make the gateway
@@ -71,7 +86,7 @@ func (s *Users) findByName(ctx context.Context, username string) (store.User, st
 	c, _, err := s.readClaim(ctx, name)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		c.ID = "u-" + secret.ID()
+		c.ID = newID()
 	case err != nil:
 		return store.User{}, store.Record{}, err
 	}

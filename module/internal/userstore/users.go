@@ -47,9 +47,10 @@ type Users struct {
 	store store.Backend
 	now   func() time.Time
 
-	// hash makes a hash. unknown is a hash of the same cost that stands in for unknown users.
-	hash    func(password string) string
-	unknown *password.Parsed
+	hash func(password string) string // makes a hash
+	// common is the cost of a sign-in as an unknown user. It is learnt from samples and from sign-ins.
+	common  *password.CommonCost
+	samples sampling
 }
 
 // New checks the configuration. It does not touch the store.
@@ -60,11 +61,7 @@ func New(c Config) (*Users, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	unknown, err := password.Parse(password.Usual().Dummy())
-	if err != nil {
-		return nil, fmt.Errorf("userstore: %w", err)
-	}
-	return &Users{store: c.Store, now: c.Now, hash: password.Hash, unknown: unknown}, nil
+	return &Users{store: c.Store, now: c.Now, hash: password.Hash, common: password.NewCommonCost(nil)}, nil
 }
 
 // Find returns the user with this name, locked or not. Names are compared in normal form C and

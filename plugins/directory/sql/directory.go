@@ -16,10 +16,10 @@ import (
 
 // dir is an open directory. It belongs to no configuration.
 type dir struct {
-	s    *settings
-	db   *sql.DB
-	log  *zap.Logger
-	kind *usualKind
+	s      *settings
+	db     *sql.DB
+	log    *zap.Logger
+	common *password.CommonCost
 }
 
 func openDirectory(s *settings, log *zap.Logger) *dir {
@@ -27,7 +27,7 @@ func openDirectory(s *settings, log *zap.Logger) *dir {
 	db.SetMaxOpenConns(s.connections)
 	db.SetMaxIdleConns(s.connections)
 	db.SetConnMaxIdleTime(idleTime)
-	return &dir{s: s, db: db, log: log, kind: newUsualKind(s.dummy)}
+	return &dir{s: s, db: db, log: log, common: password.NewCommonCost(s.dummy)}
 }
 
 // Close ends all connections.
@@ -79,7 +79,7 @@ func (d *dir) findByName(ctx context.Context, username string) (*row, error) {
 // checkPassword compares a password with what the row says, and takes the same time whether
 // there is a row or not. kept is nil when there is nothing to compare with.
 func (d *dir) checkPassword(r *row, typed string) (kept *password.Parsed, same bool) {
-	dummy := d.kind.dummyHash()
+	dummy := d.common.Dummy()
 	if r != nil {
 		kept = d.parseHash(r)
 	}
@@ -91,7 +91,7 @@ func (d *dir) checkPassword(r *row, typed string) (kept *password.Parsed, same b
 		dummy.Matches(typed)
 	default:
 		same = kept.Matches(typed)
-		d.kind.recordKind(r.user.ID, kept.Cost())
+		d.common.Record(r.user.ID, kept.Cost())
 	}
 	return kept, same
 }

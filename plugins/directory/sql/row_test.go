@@ -2,7 +2,6 @@ package sql
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -80,45 +79,6 @@ func TestWhatWasTypedMustBeInTheRow(t *testing.T) {
 		if r.isRowOf(typed) != want {
 			t.Errorf("%q: %t", typed, !want)
 		}
-	}
-}
-
-func TestTheUsualKindIsThatOfMostUsersHoweverOftenOneTries(t *testing.T) {
-	cost := func(hash string) password.Cost {
-		p, err := password.Parse(hash)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p.Cost()
-	}
-	bcrypt, argon := cost("$2y$10$"+strings.Repeat("s", 53)), password.Usual()
-	k := newUsualKind(nil)
-	if k.dummyHash().Cost() != argon {
-		t.Errorf("at first %+v", k.dummyHash().Cost())
-	}
-	for i := range 3 {
-		k.recordKind(fmt.Sprint(i), bcrypt)
-	}
-	for range 100 {
-		k.recordKind("attacker", argon)
-	}
-	if k.dummyHash().Cost() != bcrypt {
-		t.Errorf("one user made the usual kind %+v", k.dummyHash().Cost())
-	}
-	for i := range 3 * remembered {
-		k.recordKind(fmt.Sprint("new", i), argon)
-	}
-	if k.dummyHash().Cost() != argon || len(k.users) != remembered || len(k.order) != remembered {
-		t.Errorf("%+v, %d users remembered", k.dummyHash().Cost(), len(k.users))
-	}
-	fixed, err := password.Parse("$2y$12$" + strings.Repeat("s", 53))
-	if err != nil {
-		t.Fatal(err)
-	}
-	k = newUsualKind(fixed)
-	k.recordKind("1", bcrypt)
-	if k.dummyHash().Cost() != fixed.Cost() {
-		t.Errorf("a fixed kind became %+v", k.dummyHash().Cost())
 	}
 }
 
