@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"crypto/tls"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -51,6 +52,10 @@ https://$API {
 			to $UPSTREAM
 			resource articles
 		}
+	}
+	handle /proxied/* {
+		api_errors
+		api_proxy $UPSTREAM
 	}
 }
 `
@@ -114,6 +119,40 @@ func TestRequestsInEarlyDataAreRefused(t *testing.T) {
 			t.Errorf("the upstream saw %v", hits)
 		}
 	})
+}
+
+// N03: a client that resets its half of a stream has cut off its own body, which is no failure of the API.
+func TestABodyCutOffOverHTTP3IsTheClientsFault(t *testing.T) {
+	g, up := startHTTP3(t)
+	up.Answer(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
+	host := strings.TrimPrefix(g.API, "http://")
+	config := insecure(nil)
+	config.NextProtos = []string{http3.NextProtoH3}
+	conn, err := quic.DialAddr(t.Context(), strings.Replace(host, "localhost", "127.0.0.1", 1), config, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.CloseWithError(0, "") }()
+	stream, err := new(http3.Transport).NewClientConn(conn).OpenRequestStream(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := must(http.NewRequestWithContext(t.Context(), http.MethodDelete, "https://"+host+"/proxied/1", nil)) // of a POST, its Content-Length: 0 would be sent
+	if err := stream.SendRequestHeader(r); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Write([]byte("half")); err != nil {
+		t.Fatal(err)
+	}
+	within(t, 10*time.Second, "the request at the API", func() bool { return len(up.Hits()) == 1 }) // a reset overtakes what is unread
+	stream.CancelWrite(quic.StreamErrorCode(http3.ErrCodeRequestCanceled))
+	res, err := stream.ReadResponse()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.StatusCode != http.StatusBadRequest {
+		t.Errorf("%d, expected 400", res.StatusCode)
+	}
 }
 
 // N03: a WebSocket over HTTP/3 begins with CONNECT, and reaches the upstream as a GET.

@@ -64,11 +64,14 @@ func (l *Limit) refuse(w http.ResponseWriter, r *http.Request, d *decision) erro
 	return rateLimited(r, w.Header())
 }
 
-// unavailable answers a request that could not be judged.
+// unavailable answers a request that could not be judged. One whose client has gone did not need to
+// be.
 func (l *Limit) unavailable(w http.ResponseWriter, r *http.Request, err error) error {
-	l.unreported.failed.Inc()
-	(&decision{limit: l, result: resultUnavailable}).record(r)
-	return handler.Unavailable(w, err)
+	if !handler.IsGone(r, err) {
+		l.unreported.failed.Inc()
+		(&decision{limit: l, result: resultUnavailable}).record(r)
+	}
+	return handler.UnavailableTo(w, r, err)
 }
 
 // eventData says who was refused, and by which policy.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/quic-go/quic-go/http3"
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/gatehouse/gatehouse/module/internal/handler"
@@ -308,6 +309,12 @@ func (c *call) answerEarly() (end func()) {
 // closed at once, the client might lose the answer.
 const lingering = 2 * time.Second
 
+// isCutOff reports whether a client ended a body too early, over HTTP/3 by resetting its half of the stream.
+func isCutOff(err error) bool {
+	reset, ok := errors.AsType[*http3.Error](err)
+	return ok && reset.Remote || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
 // streams reports whether parts of the answer are passed on as they come.
 func streams(res *http1.Response) bool {
 	if res.Length < 0 || strings.TrimSpace(res.Header("Incremental")) == "?1" {
@@ -333,7 +340,7 @@ func (c *call) fail(err error) error {
 		return nil
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return caddyhttp.Error(http.StatusGatewayTimeout, err)
-	case errors.As(err, &body) && errors.Is(body.Err, io.ErrUnexpectedEOF):
+	case errors.As(err, &body) && isCutOff(body.Err):
 		return caddyhttp.Error(http.StatusBadRequest, err)
 	}
 	return caddyhttp.Error(http.StatusBadGateway, err)

@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -30,8 +31,12 @@ func (f *Failure) Error() string {
 func (f *Failure) Unwrap() error { return f.Cause }
 
 // Error returns the error with which a handler refuses a request. Behind an api_errors, a fault of
-// the client has no ID and no trace: nobody logs it, and the trace costs more than the answer.
+// the client has no ID and no trace: nobody logs it, and the trace costs more than the answer. What
+// failed because the client has gone is no fault of the gateway: its status is 499.
 func Error(r *http.Request, status int, f *Failure) error {
+	if status >= http.StatusInternalServerError && IsGone(r, f.Cause) {
+		status = statusClientGone
+	}
 	if status < http.StatusInternalServerError && Shaped(r) {
 		return caddyhttp.HandlerError{StatusCode: status, Err: f}
 	}
@@ -49,10 +54,25 @@ func Refuse(w http.ResponseWriter, r *http.Request, refused *envelope.Refusal) e
 // Unavailable returns the 503 for a request that cannot be decided or served for a technical
 // reason.
 func Unavailable(w http.ResponseWriter, cause error) error {
+	return caddyhttp.Error(http.StatusServiceUnavailable, unavailable(w, cause))
+}
+
+// UnavailableTo is [Unavailable] where the client may have gone before there was a decision.
+func UnavailableTo(w http.ResponseWriter, r *http.Request, cause error) error {
+	return Error(r, http.StatusServiceUnavailable, unavailable(w, cause))
+}
+
+func unavailable(w http.ResponseWriter, cause error) *Failure {
 	w.Header().Set("Retry-After", "1")
-	return caddyhttp.Error(http.StatusServiceUnavailable, &Failure{
-		Code: "unavailable", Message: "the service is temporarily unavailable, try again", Cause: cause,
-	})
+	return &Failure{Code: "unavailable", Message: "the service is temporarily unavailable, try again", Cause: cause}
+}
+
+// statusClientGone is for the access log alone, as in Caddy's reverse_proxy: nobody receives it.
+const statusClientGone = 499
+
+// IsGone reports whether something failed because the client of the request has gone.
+func IsGone(r *http.Request, cause error) bool {
+	return errors.Is(cause, context.Canceled) && errors.Is(r.Context().Err(), context.Canceled)
 }
 
 // StatusOf returns the status with which Caddy answers an error.
