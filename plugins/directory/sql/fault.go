@@ -27,6 +27,9 @@ func queryError(ctx context.Context, err error) error {
 		return fmt.Errorf("the SQL directory: %w", unreachable)
 	}
 	if said, ok := errors.AsType[*pgconn.PgError](err); ok {
+		if said.Code == queryCanceled {
+			return fmt.Errorf("the SQL directory: the database did not answer in time: %w", context.DeadlineExceeded)
+		}
 		if len(said.Code) > 2 && slices.Contains(tellableClasses, said.Code[:2]) {
 			return fmt.Errorf("the SQL directory: the database says: %s (SQLSTATE %s)", said.Message, said.Code)
 		}

@@ -13,7 +13,7 @@ import (
 // limited has MariaDB or MySQL end statements by themselves. The driver closes the connection
 // of a query that takes too long, and the server works on until it has rows to send: strangers
 // who sign in again and again would have a slow database work on more and more queries, on
-// more connections than max_connections. PostgreSQL is sent a cancel request by its driver.
+// more connections than max_connections. For PostgreSQL see [postgres].
 type limited struct {
 	driver.Connector
 	statements []string // the first that the server understands counts

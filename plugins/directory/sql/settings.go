@@ -13,7 +13,6 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/gatehouse/gatehouse/module/directory/password"
 	"github.com/gatehouse/gatehouse/plugins/internal/remote"
@@ -136,7 +135,7 @@ func parseDSN(name, dsn string, timeout time.Duration) (driver.Connector, error)
 		if c.ConnectTimeout == 0 {
 			c.ConnectTimeout = timeout
 		}
-		return stdlib.GetConnector(*c), nil
+		return postgresConnector(c, timeout), nil
 	}
 	c, err := mysql.ParseDSN(dsn)
 	if err != nil {
