@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"io"
 )
 
@@ -18,13 +19,17 @@ type EmptyChecker interface {
 	Empty(ctx context.Context) (bool, error)
 }
 
+// ErrBusy says that the records are being copied already, for a snapshot or to compact their file. Once that is done the
+// same call succeeds.
+var ErrBusy = errors.New("the state is being copied already, for a backup or a compaction")
+
 // Snapshotter is implemented by a [Backend] that can copy its records as they are at one moment.
 type Snapshotter interface {
-	// Snapshot makes a copy. Reads and writes continue meanwhile. The caller MUST close it.
+	// Snapshot makes a copy, or returns [ErrBusy]. Reads and writes continue meanwhile. The caller MUST close it.
 	Snapshot(ctx context.Context) (*Snapshot, error)
 }
 
-// Snapshot is a copy of all records as they were at one moment, in the backend's own format. It never has the secret.
+// Snapshot is a copy of all records as they were at one moment, in the backend's own format. It never contains the secret.
 type Snapshot struct {
 	io.ReadCloser
 	// Size is the number of bytes to read.

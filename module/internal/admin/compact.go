@@ -8,7 +8,7 @@ import (
 )
 
 // Compactor is implemented by stores that can replace their file by a copy without free space. It returns the size of
-// the data before and after, in bytes. Reads MUST continue meanwhile.
+// the data before and after, in bytes, or [store.ErrBusy]. Reads MUST continue meanwhile.
 type Compactor interface {
 	Compact(ctx context.Context) (before, after int64, err error)
 }

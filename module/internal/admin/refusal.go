@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/userstore"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 // refusal is an error that says what the caller did wrong. Every other error is technical.
@@ -40,11 +41,13 @@ func invalid(field, message string) error {
 	return &refusal{http.StatusBadRequest, envelope.Error{Code: "invalid_parameter", Message: message, Field: field}}
 }
 
-// refusalOf turns errors of the clients and users in the store into refusals.
+// refusalOf turns errors of the store and of the clients and users in it into refusals.
 func (c *call) refusalOf(err error) error {
 	var client *oauth.FieldError
 	var user *directory.FieldError
 	switch {
+	case errors.Is(err, store.ErrBusy):
+		return conflict("", store.ErrBusy.Error()+": try again when that is done")
 	case errors.Is(err, clientstore.ErrNotFound):
 		return notFound("there is no client " + c.names[0])
 	case errors.Is(err, clientstore.ErrExists):

@@ -11,6 +11,8 @@ import (
 
 	"go.etcd.io/bbolt"
 	"go.uber.org/zap"
+
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 // Every commit of bbolt writes the list of all free pages, 8 bytes for each, and the file never gets smaller. A surge of
@@ -68,7 +70,7 @@ func (b *Backend) compactIfWasteful() {
 	}
 	begun := time.Now()
 	before, after, err := b.handle.compact()
-	if errors.Is(err, errCopying) {
+	if errors.Is(err, store.ErrBusy) {
 		return // the next look is soon enough
 	}
 	if err != nil {
@@ -116,7 +118,7 @@ func (h *handle) compact() (before, after int64, err error) {
 		return 0, 0, errors.New("an open file cannot be replaced on Windows")
 	}
 	if !h.copying.TryLock() {
-		return 0, 0, errCopying
+		return 0, 0, store.ErrBusy
 	}
 	defer h.copying.Unlock()
 	var old, fresh *bbolt.DB

@@ -17,8 +17,9 @@ import (
 )
 
 const (
-	// restoreSuffix makes the name of the snapshot's copy, before it takes the place of the state file.
-	restoreSuffix = ".restore"
+	// restoreSuffix makes the name of the snapshot's copy, before it takes the place of the state file. What has this
+	// name is removed, so it must be one that nobody gives a backup.
+	restoreSuffix = ".restore-copy.tmp"
 	// asideFormat makes the suffix of the files that were in force before, from the time.
 	asideFormat = ".before-20060102T150405.000Z"
 )

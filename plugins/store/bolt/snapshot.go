@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
@@ -13,22 +14,21 @@ import (
 )
 
 // snapshotSuffix makes the name of the copy that a snapshot is read from. Whoever reads it may be slow, and a
-// transaction that stays open keeps the file growing, so it is not read from the state file itself.
-const snapshotSuffix = ".snapshot"
-
-var errCopying = errors.New("the state file is being copied already, for a backup or a compaction")
+// transaction that stays open keeps the file growing, so it is not read from the state file itself. Opening the state
+// removes a file of this name, so it must be one that nobody gives a backup.
+const snapshotSuffix = ".snapshot-copy.tmp"
 
 var _ store.Snapshotter = (*Backend)(nil)
 
-// Snapshot implements store.Snapshotter. The copy needs as much room beside the state file as the state has, until it
-// is closed.
+// Snapshot implements store.Snapshotter. Until it is closed, the copy needs as much free space beside the state file as
+// the state takes.
 func (b *Backend) Snapshot(ctx context.Context) (*store.Snapshot, error) {
 	if err := b.refuseReason(ctx); err != nil {
 		return nil, err
 	}
 	// Two copies at a time would fight for the disk. A compaction would wait for ours with the lock that every call needs.
 	if !b.handle.copying.TryLock() {
-		return nil, fmt.Errorf("store bolt: %w", errCopying)
+		return nil, fmt.Errorf("store bolt: %w", store.ErrBusy)
 	}
 	defer b.handle.copying.Unlock()
 	spool, err := openSpool(b.handle.path + snapshotSuffix)
@@ -36,10 +36,7 @@ func (b *Backend) Snapshot(ctx context.Context) (*store.Snapshot, error) {
 		return nil, fmt.Errorf("store bolt: %w", err)
 	}
 	s := &store.Snapshot{ReadCloser: spool, SecretFile: b.keeper.path}
-	err = b.handle.viewTx(func(tx *bbolt.Tx) (err error) {
-		s.Size, err = tx.WriteTo(untilClosed{spool, b.closing})
-		return err
-	})
+	s.Size, err = b.copyState(spool)
 	if err == nil {
 		_, err = spool.Seek(0, 0)
 	}
@@ -50,19 +47,35 @@ func (b *Backend) Snapshot(ctx context.Context) (*store.Snapshot, error) {
 	return s, nil
 }
 
-// untilClosed stops a copy when the store is closed, which waits for it.
-type untilClosed struct {
-	spool   *spool
-	closing <-chan struct{}
+// copyState writes the state as it is at one moment, and returns the number of bytes.
+func (b *Backend) copyState(to io.Writer) (size int64, err error) {
+	w := &untilClosed{to: to, closing: b.closing}
+	err = b.handle.viewTx(func(tx *bbolt.Tx) (err error) {
+		size, err = tx.WriteTo(w)
+		return err
+	})
+	if w.err != nil {
+		err = w.err
+	}
+	return size, err
 }
 
-func (w untilClosed) Write(p []byte) (int, error) {
+// untilClosed stops a copy when the store is closed, which waits for it.
+type untilClosed struct {
+	to      io.Writer
+	closing <-chan struct{}
+	err     error // of the last write: bbolt keeps the text of some, and not the error
+}
+
+func (w *untilClosed) Write(p []byte) (n int, err error) {
 	select {
 	case <-w.closing:
-		return 0, errClosed
+		err = errClosed
 	default:
-		return w.spool.Write(p)
+		n, err = w.to.Write(p)
 	}
+	w.err = err
+	return n, err
 }
 
 // spool is a file that is gone when it is closed, or when the process ends.

@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -125,10 +126,10 @@ func TestASlowReaderOfASnapshotHoldsNothingUp(t *testing.T) {
 func TestOnlyOneCopyIsMadeAtATime(t *testing.T) {
 	b := filled(t, Options{}, 1)
 	b.handle.copying.Lock()
-	if _, err := b.Snapshot(t.Context()); !errors.Is(err, errCopying) {
+	if _, err := b.Snapshot(t.Context()); !errors.Is(err, store.ErrBusy) {
 		t.Errorf("a snapshot: %v", err)
 	}
-	if _, _, err := b.Compact(t.Context()); !errors.Is(err, errCopying) {
+	if _, _, err := b.Compact(t.Context()); !errors.Is(err, store.ErrBusy) {
 		t.Errorf("a compaction: %v", err)
 	}
 	b.handle.copying.Unlock()
@@ -137,6 +138,66 @@ func TestOnlyOneCopyIsMadeAtATime(t *testing.T) {
 	}
 	if err := b.Health(); err != nil {
 		t.Errorf("the store is taken for damaged: %v", err)
+	}
+}
+
+// full is a disk on which there is room for some bytes.
+type full struct{ room int }
+
+var errFull = errors.New("the disk is full")
+
+func (f *full) Write(p []byte) (int, error) {
+	if f.room -= len(p); f.room < 0 {
+		return 0, errFull
+	}
+	return len(p), nil
+}
+
+// Callers tell a full disk from other faults. bbolt forgets the error of its first two writes, each of a page.
+func TestTheErrorOfACopyThatCannotBeWrittenIsKept(t *testing.T) {
+	b := filled(t, Options{}, 1)
+	for pages := range 3 {
+		if _, err := b.copyState(&full{room: pages * os.Getpagesize()}); !errors.Is(err, errFull) {
+			t.Errorf("after %d pages: %v", pages, err)
+		}
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w := &untilClosed{to: io.Discard, closing: b.closing}
+	if _, err := w.Write([]byte("x")); !errors.Is(err, errClosed) || !errors.Is(w.err, errClosed) {
+		t.Errorf("of a closed store: %v, %v", err, w.err)
+	}
+}
+
+// An operator may give backups names that begin with that of the state file.
+func TestABackupBesideTheStateIsNotTakenForACopyOfOurs(t *testing.T) {
+	b := filled(t, Options{}, 2)
+	path, snapshot := b.handle.path, saved(t, b)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(snapshot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, suffix := range []string{".snapshot", ".restore", ".backup", ".copy", ".tmp"} {
+		if err := os.WriteFile(path+suffix, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, suffix := range []string{".snapshot", ".restore", ".backup", ".copy", ".tmp"} {
+		if _, err := (&Bolt{resolved: path}).Restore(t.Context(), store.Restoration{Snapshot: path + suffix}); err != nil {
+			t.Errorf("%s: %v", suffix, err)
+		}
+		b := open(t, Options{Path: path})
+		_ = saved(t, b)
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+		if after, err := os.ReadFile(path + suffix); err != nil || !bytes.Equal(after, content) {
+			t.Errorf("%s: %d bytes, %v", suffix, len(after), err)
+		}
 	}
 }
 
