@@ -38,7 +38,7 @@ func (b *Bolt) Restore(ctx context.Context, r store.Restoration) (store.Restored
 }
 
 func restoreFile(ctx context.Context, path string, r store.Restoration) (done store.Restored, err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := makeDir(filepath.Dir(path)); err != nil {
 		return done, err
 	}
 	owner, err := os.Stat(filepath.Dir(path))
@@ -103,7 +103,7 @@ func prepareCopy(ctx context.Context, copied string, owner fs.FileInfo, r store.
 	if err != nil {
 		return err
 	}
-	err = copyOwner(file, owner)
+	err = giveTo(file, owner, os.Geteuid())
 	if err == nil {
 		err = file.Sync()
 	}
@@ -166,7 +166,43 @@ func replaceSecret(path, suffix string, owner fs.FileInfo, value []byte, done *s
 	if err != nil {
 		return err
 	}
-	return errors.Join(copyOwner(file, owner), file.Close())
+	return errors.Join(giveTo(file, owner, os.Geteuid()), file.Close())
+}
+
+// makeDir makes a folder and those above it that are missing. Each belongs to the owner of the folder that it is in:
+// root may restore the state of a gateway that runs as another user and must be able to enter them.
+func makeDir(path string) error {
+	_, err := os.Stat(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	parent := filepath.Dir(path)
+	if parent == path {
+		return err
+	}
+	if err := makeDir(parent); err != nil {
+		return err
+	}
+	owner, err := os.Stat(parent)
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(path, 0o700); err != nil {
+		return err
+	}
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(giveTo(dir, owner, os.Geteuid()), dir.Close())
+}
+
+// giveTo gives a file to the owner of another one if root asks for it. Nobody else may: what they restore stays theirs.
+func giveTo(file *os.File, owner fs.FileInfo, euid int) error {
+	if euid != 0 {
+		return nil
+	}
+	return copyOwner(file, owner)
 }
 
 // keepAside gives a file another name, and where the file system can leaves it under its own as well until that is
