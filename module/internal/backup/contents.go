@@ -73,8 +73,8 @@ func Ending() []store.Kind {
 // deletesAtOnce is how many records are removed at a time, so that they share their way to the disk.
 const deletesAtOnce = 128
 
-// EndSessions removes the records of [Ending] and returns their number. No token that was issued until now is valid any
-// more: with the signing keys their signatures are worth nothing.
+// EndSessions removes the records of [Ending] and returns their number. No token issued before now is accepted: the keys
+// that signed them are gone.
 func EndSessions(ctx context.Context, b store.Backend) (ended int, err error) {
 	w, ok := b.(store.Walker)
 	if !ok {

@@ -13,6 +13,7 @@ import (
 type NewFile struct {
 	*os.File
 	path string
+	link func(from, to string) error // os.Link
 }
 
 // Create begins a file. It refuses a path that exists.
@@ -24,18 +25,22 @@ func Create(path string) (*NewFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &NewFile{file, path}, nil
+	return &NewFile{file, path, os.Link}, nil
 }
 
 // CheckAbsent refuses a path that exists, even as a symbolic link to nothing.
 func CheckAbsent(path string) error {
 	switch _, err := os.Lstat(path); {
 	case err == nil:
-		return fmt.Errorf("%s exists and is not overwritten: name another file, or remove it", path)
+		return existsError(path)
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	return nil
+}
+
+func existsError(path string) error {
+	return fmt.Errorf("%s exists and is not overwritten: name another file, or remove it", path)
 }
 
 // Sync writes the file to the disk, closes it and leaves it under its temporary name, which Name returns.
@@ -45,12 +50,12 @@ func (f *NewFile) Sync() error {
 
 // Keep gives the synced file its name, unless another file has got it meanwhile.
 func (f *NewFile) Keep() error {
-	err := os.Link(f.Name(), f.path)
+	err := f.link(f.Name(), f.path)
 	switch {
 	case err == nil:
 		_ = os.Remove(f.Name())
 	case errors.Is(err, fs.ErrExist):
-		return CheckAbsent(f.path)
+		return existsError(f.path) // even if it is gone by now: this one has no name
 	default: // not every file system has links
 		if err := CheckAbsent(f.path); err != nil {
 			return err
