@@ -97,7 +97,7 @@ func TestABackupBringsBackWhatWasThere(t *testing.T) {
 	}
 	p.Stop()
 	r = offline(t, g, "restore", file)
-	if r.code != 0 || !strings.Contains(r.out, "counts again") || !strings.Contains(r.out, "state.db.before-") {
+	if r.code != 0 || !strings.Contains(r.out, "counts again") || !strings.Contains(r.out, "state.db.before-") || strings.Contains(r.out, "No state was there") {
 		t.Fatalf("%+v", r)
 	}
 	p = again()
@@ -194,7 +194,7 @@ func TestTheSecretOfABackupGoesWhereItIsTold(t *testing.T) {
 	if !isGone(g.Dir+"/state.db") || !isGone(g.Dir+"/state.db.secret") {
 		t.Error("a refused restore has changed something")
 	}
-	if r := offline(t, g, "restore", third, "--secret", secret); r.code != 0 {
+	if r := offline(t, g, "restore", third, "--secret", secret); r.code != 0 || !strings.Contains(r.out, "No state was there before. If the gateway had one, it is elsewhere") {
 		t.Fatalf("%+v", r)
 	}
 	if !bytes.Equal(contents(t, g.Dir+"/state.db.secret"), here) || mode(t, g.Dir+"/state.db.secret") != 0o600 || mode(t, g.Dir+"/state.db") != 0o600 {

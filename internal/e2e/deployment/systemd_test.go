@@ -37,6 +37,26 @@ func TestTheUnitIsValid(t *testing.T) {
 	}
 }
 
+// The state is where XDG_DATA_HOME says, which only the unit sets: commands that work on the files of a stopped gateway
+// need the same.
+func TestThePageHasCommandsUseTheEnvironmentOfTheUnit(t *testing.T) {
+	home := regexp.MustCompile(`(?m)^Environment=.*(XDG_DATA_HOME=\S+)`).FindStringSubmatch(read(t, unit))
+	file := regexp.MustCompile(`(?m)^EnvironmentFile=-?(\S+)`).FindStringSubmatch(read(t, unit))
+	if home == nil || file == nil {
+		t.Fatal("the unit sets no XDG_DATA_HOME, or has no file for its environment")
+	}
+	page := read(t, filepath.Join(top, "deploy", "README.md"))
+	commands := regexp.MustCompile(`(?m)^(.*)\n\$ caddy gatehouse (?:restore|move) `).FindAllStringSubmatch(page, -1)
+	if len(commands) != 2 {
+		t.Errorf("the page shows %d commands", len(commands))
+	}
+	for _, c := range commands {
+		if want := "$ set -a; . " + file[1] + "; " + home[1]; c[1] != want {
+			t.Errorf("before %q: %q, want %q", strings.TrimSpace(c[0]), c[1], want)
+		}
+	}
+}
+
 // Type=notify: systemd is told when the gateway serves, when it reloads, and when it stops. The environment is the
 // unit's, with other folders.
 func TestSystemdIsToldOfEachState(t *testing.T) {

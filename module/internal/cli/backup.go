@@ -24,8 +24,8 @@ const secretSuffix = ".secret"
 func backupCommand() *cobra.Command {
 	cmd := adminCommand("backup FILE", "Copies the state of a running gateway into a file", `
 Copies the file of `+"`store bolt`"+` as it is at one moment, while the gateway serves, checks the
-copy, and only then gives it the name FILE. FILE must not exist. For the moment the copy needs
-as much free space beside the state file as the state has.
+copy, and only then gives it the name FILE. FILE must not exist. Until it is done, the copy
+needs as much free space beside the state file as the state takes.
 
 The secret that encrypts the signing keys is never in FILE. Unless it is in the configuration
 (`+"`secret`"+`) it is copied from beside the state file to FILE.secret, or to the file that --secret

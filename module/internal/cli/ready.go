@@ -15,7 +15,7 @@ import (
 func readyCommand() *cobra.Command {
 	return adminCommand("ready", "Reports whether this node can serve", `
 Prints the state of the store, the signing keys, the revocations and the limiters, and exits
-with 1 if the node cannot serve. It suits HEALTHCHECK of a container.`, nothing, printReadiness)
+with 1 if the node cannot serve. Use it as the HEALTHCHECK of a container.`, nothing, printReadiness)
 }
 
 func printReadiness(r *run) error {

@@ -19,7 +19,8 @@ func restoreCommand() *cobra.Command {
 	cmd := offlineCommand("restore FILE", "Puts a backup in the place of the state of a stopped gateway", `
 Checks a file that `+"`caddy gatehouse backup`"+` has made and puts it in the place of the state file
 that the configuration names (`+"`store bolt`"+`). It refuses while a gateway has that file open. What
-was there is kept beside it under another name. FILE stays as it is.
+was there is kept beside it under another name. FILE stays as it is. Run it with the environment
+of the service, because where the state file is depends on it (XDG_DATA_HOME).
 
 The secret must be the one of the backup: that of the configuration (`+"`secret`"+`) or else the one in
 FILE.secret, in the file that --secret names, or, if there is neither, the one beside the state
@@ -27,15 +28,15 @@ file. It is tried before anything is changed.
 
 A backup brings back what has ended since it was made: sessions, grants and consents that were
 ended, tokens that were revoked, refresh tokens and codes that were used, passwords that were
-changed and users that were locked or deleted. --end-sessions removes all sessions, grants,
-consents and signing keys from what is restored: everybody signs in again, and no token
-issued until then is accepted. It does not undo the rest: the audit trail tells which users
-and clients were changed.
+changed and users that were locked or deleted. Jobs that waited at the backup run again.
+--end-sessions removes all sessions, grants, consents and signing keys from what is restored:
+everybody signs in again, and no token issued before that is accepted. It does not undo the
+rest: the audit trail tells which users and clients were changed.
 
 	$ systemctl stop gatehouse
 	$ caddy gatehouse restore /var/backups/gatehouse.db --end-sessions --config /etc/gatehouse/Caddyfile`, exactly("FILE"), restoreState)
 	cmd.Flags().String("secret", "", "Where the secret of the backup is (default FILE.secret)")
-	cmd.Flags().Bool("end-sessions", false, "Have everybody sign in again, and accept no token issued until now")
+	cmd.Flags().Bool("end-sessions", false, "Have everybody sign in again, and reject all tokens issued so far")
 	return cmd
 }
 
@@ -100,6 +101,9 @@ func restoreState(r *run) error {
 
 func restoredText(w io.Writer, out *restored, ended bool) {
 	row(w, fmt.Sprintf("Restored %d records to %s.", out.Records, out.State))
+	if len(out.Aside) == 0 {
+		row(w, "No state was there before. If the gateway had one, it is elsewhere: run the command with the configuration and the environment of the service.")
+	}
 	for _, name := range out.Aside {
 		row(w, "What was there before is in "+name+".")
 	}
@@ -107,7 +111,7 @@ func restoredText(w io.Writer, out *restored, ended bool) {
 		row(w, out.note)
 	}
 	if ended {
-		row(w, "Everybody signs in again, and no token issued until now is accepted.")
+		row(w, "Everybody signs in again, and no token issued before now is accepted.")
 		return
 	}
 	row(w, "Sessions, refresh tokens, consents and passwords are as they were at the backup: what was revoked, used or changed since counts again.")
