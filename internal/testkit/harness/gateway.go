@@ -46,7 +46,7 @@ const Quiet = `	admin $ADMIN
 func Prepare(t testing.TB, more ...string) *Gateway {
 	t.Helper()
 	ports := FreePorts(t, 3)
-	dir := t.TempDir()
+	dir := stateDir(t)
 	addr := func(p int) string { return fmt.Sprintf("localhost:%d", p) }
 	g := &Gateway{
 		ID: "http://" + addr(ports[0]), API: "http://" + addr(ports[1]),
