@@ -10,6 +10,8 @@ func FuzzHashesNeverPanicNorAreQuoted(f *testing.F) {
 		f.Add(k.hash, k.password)
 	}
 	f.Add("$argon2id$v=19$m=8,t=1,p=1$c29tZXNhbHQ$c29tZXNhbHRzb21lc2FsdA", "\x00")
+	f.Add("pbkdf2_sha256$1000$"+strings.Repeat("é", 128)+"$boRToEKoQr22LeDTyHDsEkHpDsDOTyWJq16HknEiweU=", "x")
+	f.Add("scrypt$"+strings.Repeat("é", 128)+"$1024$8$1$boRToEKoQr22LeDTyHDsEkHpDsDOTyWJq16HknEiweU=", "x")
 	f.Fuzz(func(t *testing.T, hash, password string) {
 		p, err := Parse(hash)
 		if err != nil {

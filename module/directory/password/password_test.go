@@ -160,6 +160,9 @@ func TestHashesThatAskForTooMuchOrAreNoneAreRefusedWithoutQuotingThem(t *testing
 		"PBKDF2 over MD5":              {"pbkdf2:md5:1000$salt$00000000000000000000000000000000", "is no PBKDF2 hash"},
 		"PBKDF2 with a short hash":     {"pbkdf2:sha256:1000$salt$00112233", "16 to 32 bytes"},
 		"PBKDF2 with a hash of blocks": {"pbkdf2:sha256:1000$salt$000000000000000000000000000000000000000000000000000000000000000000", "16 to 32 bytes"},
+		// 128 characters: of a hash that costs as much the salt would be too long to read.
+		"PBKDF2 with a long salt":      {"pbkdf2:sha256:1000$" + strings.Repeat("é", 128) + "$" + strings.Repeat("00", 32), "salt of at most 128 bytes"},
+		"scrypt with a long salt":      {"scrypt:1024:8:1$" + strings.Repeat("é", 128) + "$" + strings.Repeat("00", 64), "salt of at most 128 bytes"},
 		"PBKDF2 in no base64":          {"pbkdf2_sha256$1000$salt$A", "not properly encoded"},
 		"scrypt without end":           {"scrypt:1048576:8:1$salt$00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000", "asks for more or less work"},
 		"scrypt with many lanes":       {"scrypt:32768:8:9999$salt$00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000", "asks for more or less work"},

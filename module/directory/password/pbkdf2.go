@@ -74,8 +74,8 @@ func parsePBKDF2(text string) (*Parsed, error) {
 		return nil, errors.New("has a salt or hash that is not properly encoded")
 	case iterations < minIterations || iterations > maxIterations:
 		return nil, fmt.Errorf("asks for more or less work than is allowed: %d to %d iterations of PBKDF2", minIterations, maxIterations)
-	case len(key) < minTag || len(key) > newHash().Size():
-		return nil, fmt.Errorf("needs a hash of %d to %d bytes", minTag, newHash().Size())
+	case len(key) < minTag || len(key) > newHash().Size() || len(salt) > maxDecoded:
+		return nil, fmt.Errorf("needs a salt of at most %d bytes and a hash of %d to %d bytes", maxDecoded, minTag, newHash().Size())
 	}
 	return &Parsed{
 		cost:     Cost{kind: "pbkdf2-" + digest, rounds: iterations, salt: len(salt), tag: len(key)},
@@ -113,8 +113,8 @@ func parseScrypt(text string) (*Parsed, error) {
 	case n < 1<<minScrypt || n > 1<<maxScrypt || uint64(n)*uint64(r) > maxScryptMem || uint64(n)*uint64(r)*uint64(p) > maxScryptWork:
 		return nil, fmt.Errorf("asks for more or less work than is allowed: N from 2^%d to 2^%d, at most %d for N times r, and %d for N times r times p",
 			minScrypt, maxScrypt, maxScryptMem, maxScryptWork)
-	case len(key) < minTag || len(key) > maxDecoded:
-		return nil, fmt.Errorf("needs a hash of %d to %d bytes", minTag, maxDecoded)
+	case len(key) < minTag || len(key) > maxDecoded || len(salt) > maxDecoded:
+		return nil, fmt.Errorf("needs a salt of at most %d bytes and a hash of %d to %d bytes", maxDecoded, minTag, maxDecoded)
 	}
 	return &Parsed{
 		cost:     Cost{kind: "scrypt", memory: r, rounds: n, threads: p, salt: len(salt), tag: len(key)},
