@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,22 +21,58 @@ type composeFile struct {
 		Environment map[string]string
 		Volumes     []string
 		Build       struct{ Context, Dockerfile, Target string }
+		ReadOnly    bool `yaml:"read_only"`
+		Configs     []struct{ Source, Target string }
 	}
 	Configs map[string]struct{ Content string }
+}
+
+var deploy = filepath.Join(top, "deploy")
+
+// readYAML reads a file of the folder deploy.
+func readYAML[T any](t *testing.T, name string) (content T) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(deploy, name))
+	if err == nil {
+		err = yaml.Unmarshal(text, &content)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// Compose writes the content of a config into the container, which it refuses where the file system is read-only.
+func TestAReadOnlyServiceHasNoConfigWithContent(t *testing.T) {
+	c := readYAML[composeFile](t, "compose.yaml")
+	readOnly := 0
+	for name, s := range c.Services {
+		if !s.ReadOnly {
+			continue
+		}
+		readOnly++
+		for _, config := range s.Configs {
+			if c.Configs[config.Source].Content != "" {
+				t.Errorf("%s is read-only and has the config %s", name, config.Source)
+			}
+		}
+	}
+	if readOnly < 7 || len(c.Services["redis"].Configs) != 1 {
+		t.Errorf("%d services are read-only, and Redis has %v", readOnly, c.Services["redis"].Configs)
+	}
+	source := readYAML[struct{ Datasources []struct{ Type, URL string } }](t, "grafana/datasource.yaml").Datasources
+	if len(source) != 1 || source[0].Type != "prometheus" || source[0].URL != "http://prometheus:9090" {
+		t.Errorf("Grafana reads %v", source)
+	}
+	if !slices.Contains(c.Services["grafana"].Volumes, "./grafana/datasource.yaml:/etc/grafana/provisioning/datasources/prometheus.yaml:ro") {
+		t.Errorf("Grafana has %v", c.Services["grafana"].Volumes)
+	}
 }
 
 // Containers cannot be started everywhere. What they would run can be checked: that each
 // configuration is whole with the environment it is given, and names services there are.
 func TestTheComposeFileRunsTheExample(t *testing.T) {
-	deploy := filepath.Join(top, "deploy")
-	text, err := os.ReadFile(filepath.Join(deploy, "compose.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var c composeFile
-	if err := yaml.Unmarshal(text, &c); err != nil {
-		t.Fatal(err)
-	}
+	c := readYAML[composeFile](t, "compose.yaml")
 	program, err := filepath.Abs(harness.Program(t))
 	if err != nil {
 		t.Fatal(err)
