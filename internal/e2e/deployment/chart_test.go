@@ -159,10 +159,41 @@ func TestTheChartRunsGateways(t *testing.T) {
 	}
 }
 
+// A disruption budget would keep the only node on its machine for ever. The nodes count each other, so that their
+// number is right during an update and whoever scales them.
+func TestOneNodeCanBeDrained(t *testing.T) {
+	all, err := render(t, renderer(t), "replicas: 1\n")
+	harness.FailOn(t, err)
+	if _, ok := all["PodDisruptionBudget test-gatehouse"]; ok || all["Deployment test-gatehouse"].Spec.Replicas != 1 {
+		t.Errorf("%v", all)
+	}
+	if config := all["ConfigMap test-gatehouse"].Data["Caddyfile"]; !strings.Contains(config, "limiter redis\n") || strings.Contains(config, "nodes ") {
+		t.Errorf("the configuration fixes the number of nodes:\n%s", config)
+	}
+}
+
+// Each value that the configuration takes from the environment is in the Secret that the page makes.
+func TestThePageMakesTheSecretOfItsValues(t *testing.T) {
+	all, err := render(t, renderer(t), pageValues(t))
+	harness.FailOn(t, err)
+	page := read(t, filepath.Join(top, "deploy", "containers.md"))
+	names := regexp.MustCompile(`\{env\.(\w+)\}`).FindAllStringSubmatch(all["ConfigMap test-gatehouse"].Data["Caddyfile"], -1)
+	if len(names) < 3 {
+		t.Errorf("the configuration takes %v from the environment", names)
+	}
+	for _, name := range names {
+		if !strings.Contains(page, "--from-literal="+name[1]+"=") {
+			t.Errorf("the Secret of the page has no %s", name[1])
+		}
+	}
+}
+
 func TestTheChartRefusesValuesThatCannotWork(t *testing.T) {
 	program := renderer(t)
 	for values, want := range map[string]string{
 		"issuer: http://id.example.com\n":           "issuer",
+		"issuer: https://id.example.com:8443\n":     "issuer", // the host would not be that of any site
+		"api: https://api.example.com:8443\n":       "api",
 		"redis: redis://:password@redis:6379\n":     "redis",
 		"replica: 3\n":                              "replica",
 		"existingSecret: \"\"\n":                    "existingSecret",

@@ -11,6 +11,15 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
+// The container has the name by which the page calls it.
+func TestThePageNamesTheContainer(t *testing.T) {
+	page := read(t, filepath.Join(top, "deploy", "containers.md"))
+	called := regexp.MustCompile(`docker exec (\S+)`).FindStringSubmatch(page)
+	if called == nil || !strings.Contains(page, "$ docker run --name "+called[1]+" ") {
+		t.Errorf("no container is named as in %v", called)
+	}
+}
+
 // An image cannot be built everywhere. What its file says can be held against the program.
 func TestTheImageRunsWhatTheProgramHas(t *testing.T) {
 	file := read(t, filepath.Join(top, "deploy", "Dockerfile"))

@@ -32,9 +32,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 		issuer {{ .Values.issuer }}
 		secret {env.GATEHOUSE_SECRET}
 		store redis redis://:{env.REDIS_PASSWORD}@{{ .Values.redis }}/0
-		limiter redis {
-			nodes {{ .Values.replicas }}
-		}
+		limiter redis
 		tokens {
 			audience {{ .Values.api }}
 		}
