@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,7 +18,8 @@ import (
 )
 
 // A checkout is the working copy of a module: the files that git tracks or would track, as they
-// are on disk.
+// are on disk. Without a repository, as in a container or an archive, it is all files that are not
+// hidden.
 type checkout struct {
 	dir   string
 	path  string // of the module
@@ -47,12 +49,16 @@ func openCheckout(dir string) (*checkout, error) {
 }
 
 func (c *checkout) packFiles() (packed, error) {
-	names, err := exec.Command("git", "-C", c.dir, "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
+	list := listVisible
+	if inRepository(c.dir) {
+		list = listTracked
+	}
+	names, err := list(c.dir)
 	if err != nil {
-		return packed{}, fmt.Errorf("listing the files of the checkout with git: %w", err)
+		return packed{}, fmt.Errorf("listing the files of the checkout: %w", err)
 	}
 	var files []zip.File
-	for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
+	for _, name := range names {
 		f := file{dir: c.dir, name: name}
 		if _, err := f.Lstat(); err == nil { // a deleted file is still tracked
 			files = append(files, f)
@@ -66,6 +72,47 @@ func (c *checkout) packFiles() (packed, error) {
 	version := fmt.Sprintf("v0.1.0-dev.h%x", sha256.Sum256(content))[:len("v0.1.0-dev.h")+12]
 	content, err = c.zipAs(version, files)
 	return packed{version: version, zip: content}, err
+}
+
+// inRepository reports whether a folder is in a working copy of git.
+func inRepository(dir string) bool {
+	dir, err := filepath.Abs(dir)
+	for ; err == nil; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+	return false
+}
+
+// listTracked lists the files that git tracks or would track.
+func listTracked(dir string) ([]string, error) {
+	out, err := exec.Command("git", "-C", dir, "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
+	if err != nil {
+		return nil, fmt.Errorf("git: %w", err)
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), nil
+}
+
+// listVisible lists the files that are neither hidden nor in a hidden folder.
+func listVisible(dir string) (names []string, err error) {
+	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name != "." && strings.HasPrefix(entry.Name(), "."):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+		case entry.Type().IsRegular():
+			names = append(names, name)
+		}
+		return nil
+	})
+	return names, err
 }
 
 func (c *checkout) zipAs(version string, files []zip.File) ([]byte, error) {

@@ -76,6 +76,28 @@ func get(t *testing.T, url string) (int, string) {
 
 func TestTheGoCommandDownloadsTheCheckout(t *testing.T) {
 	dir := newCheckout(t)
+	checkDownload(t, dir, map[string]bool{"go.mod": true, "inner/inner.go": true, "untracked.go": true, "deleted.go": false, "ignored.go": false})
+}
+
+// A container is built without the repository, and an archive has none.
+func TestTheGoCommandDownloadsACheckoutWithoutRepository(t *testing.T) {
+	dir := newCheckout(t)
+	if err := os.RemoveAll(filepath.Join(dir, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, ".hidden"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".hidden", "hidden.go"), []byte("package hidden\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	checkDownload(t, dir, map[string]bool{"go.mod": true, "inner/inner.go": true, "untracked.go": true, ".gitignore": false, ".hidden/hidden.go": false})
+}
+
+// checkDownload has the go command get the checkout in dir, and looks for files in what it got. The version must change
+// with the content.
+func checkDownload(t *testing.T, dir string, files map[string]bool) {
+	t.Helper()
 	user := t.TempDir()
 	command := func(args ...string) string {
 		t.Helper()
@@ -91,7 +113,7 @@ func TestTheGoCommandDownloadsTheCheckout(t *testing.T) {
 	command("mod", "init", "example.test/user")
 	command("get", ownPath+"/inner") // asks for the module .../inner first
 	downloaded := command("list", "-m", "-f", "{{.Dir}}", ownPath)
-	for name, want := range map[string]bool{"go.mod": true, "inner/inner.go": true, "untracked.go": true, "deleted.go": false, "ignored.go": false} {
+	for name, want := range files {
 		if _, err := os.Stat(filepath.Join(downloaded, name)); (err == nil) != want {
 			t.Errorf("%s in the module: %v, want it there: %v", name, err, want)
 		}
