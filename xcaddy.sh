@@ -149,7 +149,7 @@ static_checks() {
 # These suites drive programs that are built without -race, browsers or real APIs, or measure
 # programs. What runs at the same time in a gateway is tested with -race by the suites gateway,
 # restapi and outage and by the packages themselves.
-driving=(qrlogin cluster quickstart growth wordpress mediawiki variantb)
+driving=(qrlogin cluster quickstart growth wordpress mediawiki variantb book)
 # What measures memory and time has the machine to itself.
 measured='/internal/e2e/soak$|/plugins/limiter/redis$'
 

@@ -14,13 +14,26 @@ var named = regexp.MustCompile("\\]\\(([^)#: ]+)(?:#[^)]*)?\\)|`((?:module|caddy
 
 func TestPagesNameWhatThereIs(t *testing.T) {
 	root := root(t)
-	for _, page := range []string{"ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "CHANGELOG.md", "SECURITY.md"} {
+	pages := []string{"ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "CHANGELOG.md", "SECURITY.md"}
+	for _, pattern := range []string{"docs/*.md", "docs/*/*.md", "deploy/*.md"} {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no %s: %v", pattern, err)
+		}
+		for _, page := range found {
+			pages = append(pages, strings.TrimPrefix(page, root+string(filepath.Separator)))
+		}
+	}
+	for _, page := range pages {
 		text, err := os.ReadFile(filepath.Join(root, page))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range named.FindAllStringSubmatch(string(text), -1) {
-			path := strings.TrimSuffix(m[1]+m[2], "/...")
+			path := strings.TrimSuffix(m[2], "/...")
+			if m[1] != "" { // a link, from the folder of its page
+				path = filepath.Join(filepath.Dir(page), m[1])
+			}
 			for _, one := range alternatives(path) {
 				if found, _ := filepath.Glob(filepath.Join(root, one)); len(found) == 0 {
 					t.Errorf("%s names %s, which does not exist", page, one)
