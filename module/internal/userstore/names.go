@@ -15,7 +15,7 @@ const orphaned = time.Minute
 
 // readClaim returns the claim of a canonical name, or [ErrNotFound].
 func (s *Users) readClaim(ctx context.Context, name string) (c store.Username, r store.Record, err error) {
-	key := foldName(name)
+	key := FoldName(name)
 	if key == "" || len(key) > store.MaxKeyLength {
 		return c, r, ErrNotFound
 	}
@@ -23,11 +23,11 @@ func (s *Users) readClaim(ctx context.Context, name string) (c store.Username, r
 	return c, r, readError("username", err)
 }
 
-// claimName claims a name for an ID, or returns [ErrTaken]. A claim without a user, left by a crash, is taken over
+// claimName claims a name for an ID, or returns [ErrTaken]. It may be claimed for that ID already. A claim without a user, left by a crash, is taken over
 // once it is old.
 func (s *Users) claimName(ctx context.Context, name, id string) error {
 	claim := &store.Username{ID: id, ClaimedAt: s.now()}
-	key := store.Key{Kind: store.KindUsername, ID: foldName(name)}
+	key := store.Key{Kind: store.KindUsername, ID: FoldName(name)}
 	_, err := store.Create(ctx, s.store, store.Record{Key: key}, claim)
 	switch {
 	case err == nil:
@@ -41,6 +41,8 @@ func (s *Users) claimName(ctx context.Context, name, id string) error {
 		return ErrTaken // it was just released
 	case err != nil:
 		return err
+	case other.ID == id:
+		return nil // by an import that was broken off
 	case s.now().Sub(other.ClaimedAt) < orphaned:
 		return ErrTaken
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -51,6 +52,8 @@ type Users struct {
 	// common is the cost of a sign-in as an unknown user. It is learnt from samples and from sign-ins.
 	common  *password.CommonCost
 	samples sampling
+	// importHashes is held while the password of an imported user is hashed: one at a time, so that people can sign in.
+	importHashes sync.Mutex
 }
 
 // New checks the configuration. It does not touch the store.
@@ -126,8 +129,10 @@ func readError(kind string, err error) error {
 // canonicalName returns the form in which user names are compared and shown.
 func canonicalName(username string) string { return norm.NFC.String(username) }
 
-// foldName returns the key of a name: names that differ only in letter case would be confused by people.
-func foldName(name string) string { return norm.NFC.String(cases.Fold().String(name)) }
+// FoldName returns the key of a name: names that differ only in letter case would be confused by people.
+func FoldName(name string) string {
+	return norm.NFC.String(cases.Fold().String(canonicalName(name)))
+}
 
 // invalidField returns an error about one field that matches [ErrInvalid].
 func invalidField(field, format string, args ...any) error {

@@ -20,7 +20,7 @@ import (
 )
 
 // aHash is one of the password "battery staple" that costs next to nothing.
-const aHash = "$2b$04$abcdefghijklmnopqrstuuHNbAKRhpaujgo33bRWs.NLUTJO3lOy2"
+const aHash = "$2b$04$abcdefghijklmnopqrstuuhfdSToe28Z2OzxmmHxfI3lnNDfjxoF6"
 
 // clock is a time that tests move.
 type clock struct {
