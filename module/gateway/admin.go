@@ -18,6 +18,7 @@ func init() { caddy.RegisterModule(AdminAPI{}) }
 // Path | Methods | What
 // -----|---------|------
 // `/gatehouse/users` | GET, POST | users kept in the store
+// `/gatehouse/import/users` | POST | at most 500 users of another program (`{"users", "dry_run", "update"}`), with their hashes
 // `/gatehouse/users/{user}` | GET, PATCH, DELETE | one of them, by id or user name
 // `/gatehouse/users/{user}/lock`, `/unlock`, `/password` | POST |
 // `/gatehouse/users/{user}/grants` | GET, DELETE | what a user has granted; DELETE ends it all, sessions too, or with `?client=` what one client got

@@ -16,9 +16,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 )
 
-// maxBody is the largest body, in bytes: a client with a JWK set has a few thousand.
-const maxBody = 64 << 10
-
 // reply is a success other than a plain 200.
 type reply struct {
 	status   int
@@ -69,11 +66,11 @@ func (c *call) readBody(v any) error {
 }
 
 func (c *call) body() ([]byte, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, maxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, adminapi.MaxBody))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, Refuse(http.StatusRequestEntityTooLarge, "payload_too_large", fmt.Sprintf("the body has more than %d bytes", maxBody))
+		return nil, Refuse(http.StatusRequestEntityTooLarge, "payload_too_large", fmt.Sprintf("the body has more than %d bytes", adminapi.MaxBody))
 	case err != nil:
 		return nil, badRequest("the body could not be read")
 	case len(body) == 0:

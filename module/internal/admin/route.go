@@ -43,6 +43,7 @@ var routes = []route{
 	{"POST", "clients/*/rotate-secret", withBody(rotateClientSecret), nil},
 	{"POST", "compact", compactStore, nil},
 	{"GET", "doctor", examine, nil},
+	{"POST", "import/users", withBody(importUsers), nil}, // a user may be called import
 	{"GET", "keys", listKeys, nil},
 	{"POST", "keys/rotate", withBody(rotateKeys), nil},
 	{"DELETE", "keys/*", revokeKey, nil},
