@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/cli/typedpassword"
 )
 
 func userCommands() *cobra.Command {
@@ -32,7 +33,7 @@ nothing. With --generate one is made and shown once. The user is signed out ever
 every token dies within a second. A lock by failed sign-ins is ended too, on the node that
 is asked (--address).`, passwdCommand)
 	generateFlag(passwd)
-	return groupCommand("user", "Users of the authorization gateway", add, passwd,
+	return groupCommand("user", "Users of the authorization gateway", add, passwd, importCommand(),
 		adminCommand("list", "Lists the users", "Lists the users kept in the store.", nothing, func(r *run) error {
 			return listAt(r, adminapi.Path("users"), "There are no users in the store; `caddy gatehouse user add` adds one.",
 				[]string{"ID", "USERNAME", "NAME", "EMAIL", "STATE"}, func(u adminapi.User) []string {
@@ -117,7 +118,7 @@ func (r *run) password(in map[string]any) error {
 		in["generate_password"] = true
 		return nil
 	}
-	password, err := readPassword(r.in, r.cmd.ErrOrStderr())
+	password, err := typedpassword.Read(r.in, r.cmd.ErrOrStderr())
 	in["password"] = password
 	return err
 }

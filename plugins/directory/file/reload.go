@@ -49,7 +49,7 @@ func readContents(path string, maxSize int64) (contents, error) {
 	if err != nil {
 		return contents{}, err
 	}
-	tooLarge := fmt.Errorf("%s: larger than max_size, %s: raise max_size in the block of `users file`, or keep so many users in the store (`users store`)", path, formatSize(maxSize))
+	tooLarge := fmt.Errorf("%s: larger than max_size, %s: raise max_size in the block of `users file`, or keep so many users in the store (`users store`, `caddy gatehouse user import`)", path, formatSize(maxSize))
 	if info.Size() > maxSize { // not read at all, so that it costs no memory
 		return contents{}, tooLarge
 	}

@@ -86,6 +86,17 @@ func (b *Bar) Add(n int64) {
 	b.draw()
 }
 
+// Reading adds what is read from a file.
+func (b *Bar) Reading(file io.Reader) io.Reader { return io.TeeReader(file, (*reading)(b)) }
+
+// reading counts what is written to it.
+type reading Bar
+
+func (b *reading) Write(p []byte) (int, error) {
+	(*Bar)(b).Add(int64(len(p)))
+	return len(p), nil
+}
+
 // End removes the bar from the terminal, so that what comes next has the line for itself.
 func (b *Bar) End() {
 	if b != nil && b.terminal && b.length > 0 {

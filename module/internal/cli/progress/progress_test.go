@@ -2,6 +2,7 @@ package progress
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,6 +33,20 @@ func TestATerminalShowsOneLineThatGrowsAndGoes(t *testing.T) {
 	b.End()
 	if got := out.String(); strings.Trim(got, " \r") != "" || !strings.HasSuffix(got, "\r") || strings.Contains(got, "\n") {
 		t.Errorf("the end writes %q", got)
+	}
+}
+
+func TestWhatIsReadOfAFileIsProgress(t *testing.T) {
+	now := time.Unix(1000, 0)
+	b, out := begun(false, 10, &now)
+	now = now.Add(lineEvery)
+	for _, bar := range []*Bar{b, nil} {
+		if text, err := io.ReadAll(bar.Reading(strings.NewReader("12345"))); string(text) != "12345" || err != nil {
+			t.Errorf("%q, %v", text, err)
+		}
+	}
+	if want := "Copying: 5 records of 10 records, 50%\n"; out.String() != want {
+		t.Errorf("%q, want %q", out, want)
 	}
 }
 
