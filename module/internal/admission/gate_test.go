@@ -270,7 +270,7 @@ func TestTheQueueIsAsLongAsItsWaitAllows(t *testing.T) {
 			b := overloaded()
 			b.queue.took = c.took
 			ctx, cancel := context.WithCancel(t.Context())
-			for range maxWaiting + 100 {
+			for range 10 * maxWaiting {
 				go b.Wait(ctx, c.class)
 			}
 			synctest.Wait()
