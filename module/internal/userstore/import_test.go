@@ -205,3 +205,28 @@ func TestAnImportToAStoreThatIsAwayIsATechnicalError(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Somebody else imports while a password is being hashed.
+func TestAnIDThatIsTakenMeanwhileStaysWithItsUser(t *testing.T) {
+	for name, c := range map[string]struct {
+		other   string
+		refused bool
+	}{"the same user": {"ann", false}, "another user": {"bob", true}} {
+		s, _, _ := fresh(t)
+		made := s.hash
+		s.hash = func(pass string) string {
+			s.hash = made
+			put(t, s, c.other, aHash)
+			return made(pass)
+		}
+		in := Imported{User: directory.User{ID: "id-" + c.other, Username: "ann"}, Password: "another staple"}
+		id, done, err := s.Import(t.Context(), in, ImportMode{})
+		if c.refused != errors.Is(err, ErrInvalid) || !c.refused && (err != nil || done != Present || id != "id-ann") {
+			t.Errorf("%s: %s, %d, %v", name, id, done, err)
+		}
+		signsIn(t, s, c.other, "battery staple", true)
+		if c.refused {
+			mustImport(t, s, imported("", "ann"), ImportMode{}, Created) // the name is free again
+		}
+	}
+}
