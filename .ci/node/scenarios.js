@@ -228,7 +228,7 @@ export const scenarios = {
     }
   },
 
-  // The pictures of the documentation: a sign-in and a consent page with all words of `pages`.
+  // The pictures of the documentation: sign-in, consent and account page with all words of `pages`.
   async pictures(visitor) {
     const page = await visitor.arrive({ deviceScaleFactor: 1, viewport: { width: 600, height: 860 }, colorScheme: 'dark' })
     await page.goto(READER)
@@ -245,6 +245,11 @@ export const scenarios = {
     await fill(page, USERNAME, PASSWORD)
     await page.locator('button[value=allow]').waitFor()
     await visitor.inspect(page, 'pages-light')
+    await button(page, 'Allow').click()
+    await sees(page)
+    await page.goto(`${ISSUER}/account`)
+    await page.locator('button[name=withdraw]').waitFor()
+    await visitor.inspect(page, 'pages-account')
   },
 
   // Every page in every look.

@@ -44,7 +44,7 @@ func TestEveryPageIsAccessibleAndFitsInEveryLook(t *testing.T) {
 	}
 }
 
-// The pictures of caddyfile/README.md are made here: with GATEHOUSE_SCREENSHOTS set to a
+// The pictures of README.md and caddyfile/README.md are made here: with GATEHOUSE_SCREENSHOTS set to a
 // directory they stay in its folder docs.
 func TestEveryWordOfPagesIsSeen(t *testing.T) { // S13, S15
 	e := prepare(t)
@@ -61,7 +61,7 @@ func TestEveryWordOfPagesIsSeen(t *testing.T) { // S13, S15
 	dir := harness.Pictures(t, "docs")
 	begun(t, e).browse(t, "pictures", "SHOTS="+dir)
 	pictures, err := filepath.Glob(filepath.Join(dir, "pages-*.png"))
-	if err != nil || len(pictures) != 2 {
+	if err != nil || len(pictures) != 3 {
 		t.Fatalf("%d pictures, %v", len(pictures), err)
 	}
 	for _, p := range pictures {
