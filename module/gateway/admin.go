@@ -33,6 +33,7 @@ func init() { caddy.RegisterModule(AdminAPI{}) }
 // `/gatehouse/backup` | GET | a copy of the file of `store bolt`, without the secret
 // `/gatehouse/compact` | POST | removes the free space from the file of `store bolt`
 // `/gatehouse/doctor` | GET | what the gateway finds when it looks at itself
+// `/gatehouse/watch` | GET | the decisions on requests as they are made, one JSON object a line, selected by `?client=`, `user`, `path` (a prefix), `status` (such as `429,5xx`) and `refused=true`
 // `/gatehouse/ready` | GET | whether this node can serve (200) or not (503), and what is wrong
 //
 // Errors are the envelope `{"error":{"code","message","field"}}`.
@@ -78,7 +79,7 @@ func (a *App) administered() *admin.Config {
 		TokenCache: a.core.TokenCache, Configured: a.clients.Configured, Stored: a.clients.Stored, Registrations: a.Registration.most(),
 		Users: a.users, UsersIn: a.usersIn,
 		OpenLimiter: a.limiter.Source, LimiterMemory: a.limiter.Stats, LimitsFailClosed: a.limitsClose,
-		Tickets: a.tickets, SharedPorts: a.servers.SharedPorts, Readiness: a.readiness, ParseDuration: caddy.ParseDuration,
+		Decisions: a.decisions, Tickets: a.tickets, SharedPorts: a.servers.SharedPorts, Readiness: a.readiness, ParseDuration: caddy.ParseDuration,
 	}
 }
 

@@ -30,6 +30,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/pool"
 	"github.com/gatehouse/gatehouse/module/internal/servers"
 	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/internal/watch"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/ratelimit"
@@ -143,6 +144,7 @@ type App struct {
 	log         *slog.Logger
 	trail       *audittrail.Trail
 	limitEvents *eventqueue.Queue
+	decisions   *watch.Feed // shared by all configurations, so that a reload loses nothing
 	attached    attached
 
 	// limitsClose says that an api_limit refuses requests while the counts are out of reach. It is
@@ -227,6 +229,10 @@ func (a *App) holdShared(ctx caddy.Context, secrets [][]byte) (directory.Directo
 	if err != nil {
 		return nil, err
 	}
+	a.decisions, err = pool.Hold(&a.held, perProcess{}, func() (*watch.Feed, error) { return watch.NewFeed(), nil })
+	if err != nil {
+		return nil, err
+	}
 	if a.limiter, err = a.loadLimiter(ctx, source); err != nil {
 		return nil, err
 	}
@@ -277,7 +283,7 @@ func (a *App) buildServer(users directory.Directory, repl *caddy.Replacer) error
 		Registration: registration, Registrar: a.clients.Stored,
 		Store: a.core.Store, Keys: a.core.Keys, Tokens: issuer, Revocations: a.core.Revocations,
 		Verifier: a.verifier(), Issued: a.core,
-		Pages: pages, Metrics: metrics.Set{}, Log: a.log, Lifetimes: a.lifetimes(), TokenLife: a.core.TokenLife, Attempts: a.attempts,
+		Pages: pages, Metrics: metrics.Set{}, Log: a.log, Lifetimes: lifetimes(a.Tokens, a.Session), TokenLife: a.core.TokenLife, Attempts: a.attempts,
 		GrantsPerUser: a.Tokens.GrantsPerUser, Sweep: a.core.Sweeper.Wake,
 		Audit:        a.trail,
 		CrossDevice:  a.tickets,
@@ -371,15 +377,15 @@ func (a *App) audience() []string {
 	return []string{a.issuer.String()}
 }
 
-func (a *App) lifetimes() authserver.Lifetimes {
+func lifetimes(t Tokens, s Session) authserver.Lifetimes {
 	l := authserver.Lifetimes{
-		Code: time.Duration(a.Tokens.Code), Access: a.Tokens.accessLife(), VariantB: a.Tokens.variantBLife(),
-		Refresh: time.Duration(a.Tokens.Refresh), RefreshIdle: time.Duration(a.Tokens.RefreshIdle),
+		Code: time.Duration(t.Code), Access: t.accessLife(), VariantB: t.variantBLife(),
+		Refresh: time.Duration(t.Refresh), RefreshIdle: time.Duration(t.RefreshIdle),
 		RefreshGrace: 10 * time.Second,
-		Session:      time.Duration(a.Session.Absolute), SessionIdle: time.Duration(a.Session.Idle),
+		Session:      time.Duration(s.Absolute), SessionIdle: time.Duration(s.Idle),
 	}
-	if a.Tokens.RefreshGrace != nil {
-		l.RefreshGrace = time.Duration(*a.Tokens.RefreshGrace)
+	if t.RefreshGrace != nil {
+		l.RefreshGrace = time.Duration(*t.RefreshGrace)
 	}
 	return l
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
+	"github.com/gatehouse/gatehouse/module/internal/watch"
 	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
@@ -39,10 +40,11 @@ type Errors struct {
 	// charset of its label, only its status is used.
 	Charset string `json:"charset,omitempty"`
 
-	config   envelope.Config
-	metrics  metrics.Set
-	failures map[metrics.StatusClass]metrics.Counter
-	log      *slog.Logger
+	config    envelope.Config
+	decisions *watch.Feed // nil without the app
+	metrics   metrics.Set
+	failures  map[metrics.StatusClass]metrics.Counter
+	log       *slog.Logger
 }
 
 // CaddyModule returns the Caddy module information.
@@ -53,6 +55,12 @@ func (*Errors) CaddyModule() caddy.ModuleInfo {
 // Provision checks the rules and builds the translation.
 func (e *Errors) Provision(ctx caddy.Context) error {
 	e.log = ctx.Slogger()
+	switch app, err := configuredApp(ctx); {
+	case err == nil:
+		e.decisions = app.decisions
+	case !errors.Is(err, caddy.ErrNotConfigured):
+		return err
+	}
 	e.failures = metrics.ByName(metrics.StatusClasses, e.metrics.Failure)
 	e.config = envelope.Config{
 		ProblemJSON: e.ProblemJSON, Expose: e.Expose, UpstreamAuth: e.UpstreamAuth, From: e.From, FailWhen: e.FailWhen,
@@ -76,6 +84,10 @@ func (e *Errors) Provision(ctx caddy.Context) error {
 func (e *Errors) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	r.Body = httpx.Unclosed(r)
 	handler.AddPlaceholders(r)
+	if o := handler.Observe(e.decisions, w, r); o != nil {
+		w = o.Writer
+		defer o.End(nil)
+	}
 	handler.CloseWhenExiting(w, r)
 	shaped := envelope.NewWriter(w, r, &e.config)
 	handler.SetEnvelope(r, shaped)

@@ -17,6 +17,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/internal/servers"
 	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/internal/watch"
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -90,6 +91,9 @@ const LimitExceededEvent = "gatehouse_limit_exceeded"
 // LimitEvents emits such events. It is a queue of its own: a flood of refused requests must not
 // cost the subscribers of the audit trail an event.
 func (a *App) LimitEvents() *eventqueue.Queue { return a.limitEvents }
+
+// Decisions is where the handlers publish what they decide, for those who watch.
+func (a *App) Decisions() *watch.Feed { return a.decisions }
 
 // Trail is the audit trail.
 func (a *App) Trail() audit.Sink { return a.trail }

@@ -71,6 +71,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 		}
 	}
 	handler.CloseWhenExiting(w, r)
+	if o := handler.Observe(s.app.decisions, w, r); o != nil {
+		o.Own(accesslog.RedactPath(r.URL.Path))
+		w = o.Writer
+		defer o.End(nil)
+	}
 	if retryAfter, ok := s.admit(r); !ok {
 		accesslog.Skip(r) // the line would cost more than the response
 		handler.KeepAnswer(r)

@@ -156,7 +156,7 @@ func (g *Guard) judgeToken(r *http.Request, d Decision, needed *rule) Decision {
 			"the token cannot be checked at the moment, try again")
 	}
 	if !oauth.Subset(needed.Scopes, access.Scopes) {
-		d.Challenge = needed.challenge
+		d.Challenge, d.Refused = needed.challenge, access
 		return d.refuse(InsufficientScope, http.StatusForbidden, string(oauth.InsufficientScope),
 			"the access token lacks the scope that is needed")
 	}

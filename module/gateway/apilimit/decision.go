@@ -28,6 +28,7 @@ type decision struct {
 func (d *decision) recordAdmission(r *http.Request, cost int64) {
 	d.admitted, d.cost, d.path = true, cost, r.URL.Path
 	d.record(r)
+	handler.ObserveLimit(d.limit.app.Decisions(), r, 0, "")
 }
 
 func (d *decision) record(r *http.Request) {
@@ -58,6 +59,7 @@ func (d *decision) set(h http.Header) { d.fields.Set(h) }
 func (l *Limit) refuse(w http.ResponseWriter, r *http.Request, d *decision) error {
 	d.record(r)
 	d.set(w.Header())
+	handler.ObserveLimit(l.app.Decisions(), r, http.StatusTooManyRequests, "rate_limited")
 	if events := l.app.LimitEvents(); events.Wanted() {
 		events.Put(l.ctx, gateway.LimitExceededEvent, d.eventData(r))
 	}
@@ -70,6 +72,7 @@ func (l *Limit) unavailable(w http.ResponseWriter, r *http.Request, err error) e
 	if !handler.IsGone(r, err) {
 		l.unreported.failed.Inc()
 		(&decision{limit: l, result: resultUnavailable}).record(r)
+		handler.ObserveLimit(l.app.Decisions(), r, http.StatusServiceUnavailable, "limiter_unavailable")
 	}
 	return handler.UnavailableTo(w, r, err)
 }

@@ -151,6 +151,10 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		return handler.Unavailable(w, err)
 	}
 	defer leave()
+	if o := handler.Observe(l.app.Decisions(), w, r); o != nil {
+		w = o.Writer
+		defer func() { o.End(err) }()
+	}
 	access := handler.Caller(r)
 	l.firstRequest.Do(func() { l.warnWithoutGuard(r) })
 	if l.exempt(r, access) {

@@ -138,18 +138,23 @@ func (g *Guard) begin(w http.ResponseWriter, r *http.Request) (leave func(), err
 }
 
 // ServeHTTP decides, and passes or refuses the request.
-func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) (err error) {
 	leave, err := g.begin(w, r)
 	if err != nil {
 		handler.LeaveBody(w, r)
 		return handler.Unavailable(w, err)
 	}
 	defer leave()
+	if o := handler.Observe(g.app.Decisions(), w, r); o != nil {
+		w = o.Writer
+		defer func() { o.End(err) }()
+	}
 	if g.asksForMetadata(r) {
 		g.publishMetadata(w, r)
 		return nil
 	}
 	d := g.guard.Decide(r)
+	g.observe(r, &d)
 	if g.Shadow {
 		return g.passShadow(w, r, &d, next)
 	}

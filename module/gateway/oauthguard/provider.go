@@ -85,6 +85,7 @@ func (p *Provider) Authenticate(w http.ResponseWriter, r *http.Request) (caddyau
 	d := g.guard.Decide(r)
 	g.counts[d.Reason].Inc()
 	g.reportRefusal(r, &d)
+	p.observe(r, &d)
 	if d.Allowed {
 		g.prepareRequest(r, &d)
 		if d.Redact {

@@ -92,6 +92,9 @@ func redactURI(uri string) string {
 	return out
 }
 
+// RedactPath returns the path of a request to the authorization server without its secrets.
+func RedactPath(path string) string { return redactBase(path) }
+
 // redactBase keeps scheme, host and the path's plain segments, but no user name.
 func redactBase(base string) string {
 	var origin string

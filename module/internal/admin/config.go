@@ -13,6 +13,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/keyring"
 	"github.com/gatehouse/gatehouse/module/internal/revocationlist"
 	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/internal/watch"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -45,6 +46,7 @@ type Config struct {
 	LimiterMemory    func() (held ratelimit.Stats, ok bool) // ok is false if the counts are elsewhere
 	LimitsFailClosed bool                                   // an api_limit refuses requests while the limiter is out of reach
 
+	Decisions   *watch.Feed // of the handlers
 	Tickets     *crossdevice.Tickets
 	SharedPorts func() []string // addresses of ours on which another process listens, too
 	Readiness   func(context.Context) adminapi.Readiness

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/watch"
 )
 
 // call is one request to the admin API, under the configuration that runs.
@@ -60,6 +61,7 @@ var routes = []route{
 	{"DELETE", "users/*/grants", revokeGrants, []string{"by", "client"}},
 	{"GET", "users/*/grants", listGrants, []string{"by", "after", "limit"}},
 	{"DELETE", "users/*/grants/*", revokeGrant, []string{"by"}},
+	{"GET", "watch", watchDecisions, watch.Parameters},
 }
 
 // Serve answers a request to the API. running returns what the configuration in force has, held
@@ -78,8 +80,13 @@ func Serve(w http.ResponseWriter, r *http.Request, log *slog.Logger, running fun
 		var leave func()
 		c := &call{w: w, r: r, names: names}
 		if c.Config, leave, err = running(); err == nil {
-			defer leave()
 			body, err = c.serve(rt)
+			if s, ok := body.(*stream); ok {
+				leave() // it may last for days, and needs nothing of the configuration
+				s.write(w, r)
+				return
+			}
+			defer leave()
 		}
 	}
 	if err != nil {

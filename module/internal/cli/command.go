@@ -37,7 +37,7 @@ for the password_hash of a users file. On a terminal it asks twice and shows not
 					return caddy.ExitCodeSuccess, nil
 				}),
 			})
-			cmd.AddCommand(user, clientCommands(), grantCommands(), keysCommands(), tokenCommands(), explainCommand(), doctorCommand(), restCommands(), readyCommand(), compactCommand(), backupCommand(), restoreCommand(), moveCommand())
+			cmd.AddCommand(user, clientCommands(), grantCommands(), keysCommands(), tokenCommands(), explainCommand(), doctorCommand(), restCommands(), readyCommand(), compactCommand(), backupCommand(), restoreCommand(), moveCommand(), watchCommand())
 			withoutOthers(cmd)
 		},
 	})

@@ -27,6 +27,7 @@ type facts struct {
 	outer    *passedGuard     // the guards in front of it
 	route    string           // the name of the guard's rule that let it pass
 	refusal  error            // why the authentication provider refused
+	observed *Observation     // for those who watch; nil if nobody does
 }
 
 var noFacts facts
@@ -50,11 +51,11 @@ func factsToAdd(r *http.Request) *facts {
 }
 
 // CopyFacts gives a copy of a request's variables facts of its own, without api_errors: no handler
-// in front answers the errors of the request that it is for.
+// in front answers the errors of the request that it is for, and nobody watches it.
 func CopyFacts(vars map[string]any) {
 	if f, ok := vars[factsVar].(*facts); ok {
 		own := *f
-		own.envelope = nil
+		own.envelope, own.observed = nil, &partOfAnother
 		vars[factsVar] = &own
 	}
 }

@@ -231,8 +231,9 @@ func (c *Client) Download(ctx context.Context, path string) (res *http.Response,
 	res.Body = &watched{res.Body, time.AfterFunc(downloadPatience, stop)}
 	if res.StatusCode != http.StatusOK {
 		defer stop()
-		defer func() { _ = res.Body.Close() }()
-		answer, err := io.ReadAll(io.LimitReader(res.Body, maxReply))
+		body := res.Body // the returns below empty res
+		defer func() { _ = body.Close() }()
+		answer, err := io.ReadAll(io.LimitReader(body, maxReply))
 		if err != nil {
 			return nil, nil, c.Unreachable(http.MethodGet, err)
 		}

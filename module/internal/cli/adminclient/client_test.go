@@ -41,3 +41,20 @@ func TestAnEndpointThatDoesNotAnswerIsAskedOnceAndOneThatHangsUpAgain(t *testing
 		server.Close()
 	}
 }
+
+func TestADownloadThatIsRefusedSaysWhy(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusConflict)
+		_, _ = w.Write([]byte(`{"error":{"code":"conflict","message":"no file"}}`))
+	}))
+	defer server.Close()
+	admin, err := New(strings.TrimPrefix(server.URL, "http://"), "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = admin.Download(t.Context(), "/x")
+	var e *Error
+	if !errors.As(err, &e) || e.Code != "conflict" || e.Message != "no file" {
+		t.Error(err)
+	}
+}
