@@ -1,8 +1,15 @@
 package gateway
 
 import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -15,4 +22,57 @@ func (a *App) OfflineStore(ctx caddy.Context) (store.Source, [][]byte, error) {
 	}
 	source, err := a.loadStore(ctx)
 	return source, secrets, err
+}
+
+// openTimeout is how long TryStore and TryUsers wait for a server.
+const openTimeout = 10 * time.Second
+
+// TryStore reads from the store of a configuration that is not running. It leaves a store in a file of this
+// machine alone, which a gateway may have open. It uses up the configuration.
+func TryStore(ctx caddy.Context, a *App) error {
+	source, _, err := a.OfflineStore(ctx)
+	if err != nil {
+		return err
+	}
+	if s, ok := source.(needsSecret); !ok || !s.NeedsSecret() {
+		return nil
+	}
+	bounded, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	opened, err := source.Open(bounded)
+	if err != nil {
+		return err
+	}
+	defer closeTried(opened)
+	// Some stores connect when they are first asked.
+	if _, err = opened.Get(bounded, store.Key{Kind: store.KindProbe, ID: secret.ID()}); errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// TryUsers is TryStore for the directory of users, in a file or on a server.
+func TryUsers(ctx caddy.Context, a *App) error {
+	if a.UsersRaw == nil {
+		return nil
+	}
+	plugin, err := loadPlugin[caddy.Module](ctx, a, "UsersRaw", "users", "a module")
+	if err != nil {
+		return err
+	}
+	source, ok := plugin.(directory.Source)
+	if !ok {
+		return nil // the store
+	}
+	bounded, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	opened, err := source.Open(bounded)
+	closeTried(opened)
+	return err
+}
+
+func closeTried(opened any) {
+	if c, ok := opened.(io.Closer); ok {
+		_ = c.Close()
+	}
 }

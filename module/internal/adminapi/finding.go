@@ -16,6 +16,7 @@ const (
 type Finding struct {
 	Check   string `json:"check"`
 	Grade   string `json:"grade"`
+	Where   string `json:"where,omitempty"` // the line of the configuration, such as `Caddyfile:12`
 	Message string `json:"message"`
 	Remedy  string `json:"remedy,omitempty"`
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"io"
 	"slices"
@@ -14,14 +13,24 @@ import (
 )
 
 func doctorCommand() *cobra.Command {
-	return adminCommand("doctor", "Checks a running gateway and says what is wrong", `
+	cmd := newCommand("doctor", "Checks a gateway or its configuration file and says what is wrong", `
 Checks a running gateway: the store, its files, signing keys, the user directory, clients,
 guards, what api_rest declares, the issuer as it is reached from here, and what of the
-configuration would put codes into logs. Each line is ok, warn or fail, with what to do about it. The exit code is
-1 when anything fails.`, nothing, func(r *run) error {
-		all := diagnose(r.context(), r.admin)
-		err := r.print(all, func(w io.Writer) {
+configuration would put codes into logs. With --config it checks that file, also before any gateway runs: whether it can be
+loaded, its ports, store and users, secrets, scopes, and what is not guarded; then the gateway that runs with it, if one does.
+Each line is ok, warn or fail, with the line of the file if it can be told, and what to do about it. The exit code is
+1 when anything fails.
+
+A running gateway is asked over Caddy's admin endpoint, by default at localhost:2019; --address names another one.`, nothing, func(r *run) error {
+		all, err := r.diagnose()
+		if err != nil {
+			return err
+		}
+		err = r.print(all, func(w io.Writer) {
 			for _, f := range all {
+				if f.Where != "" {
+					f.Message = f.Where + ": " + f.Message
+				}
 				row(w, f.Grade, f.Check, f.Message)
 				if f.Remedy != "" {
 					row(w, "", "", "-> "+f.Remedy)
@@ -33,36 +42,20 @@ configuration would put codes into logs. Each line is ok, warn or fail, with wha
 		}
 		return err
 	})
+	adminFlags(cmd)
+	return cmd
 }
 
-// diagnose asks the gateway through its admin API, and checks its configuration and the issuer
-// as it is reached from here.
-func diagnose(ctx context.Context, admin *adminclient.Client) (out adminapi.Findings) {
-	var found adminapi.Examination
-	err := admin.Call(ctx, "GET", adminapi.Path("doctor"), nil, &found)
-	e := new(adminclient.Error)
-	errors.As(err, &e)
-	if err != nil && e.Code != "not_configured" {
-		remedy := "name the address with --address as the global option `admin` has it"
-		if e.Exit == adminclient.ExitUnreachable {
-			remedy = "see that the gateway runs and that its configuration does not say `admin off`"
+func (r *run) diagnose() (adminapi.Findings, error) {
+	if file := r.text("config"); file != "" {
+		if r.given("address") {
+			return nil, errors.New("--config checks a file and the gateway at its admin endpoint, --address a running gateway; give one of them")
 		}
-		out.Fail("admin", remedy, "%v", err)
-		return out
+		return doctor.WithFile(r.context(), file, r.text("adapter")), nil
 	}
-	out.OK("admin", "Caddy's admin endpoint at %s answers", admin.Address)
+	admin, err := adminclient.New(r.text("address"), "", r.text("adapter"))
 	if err != nil {
-		out.Fail("app", "load a configuration with that option", "%s", e.Message)
-		return out
+		return nil, err
 	}
-	out = append(out, found.Findings...)
-	config, err := admin.Configuration(ctx)
-	var more adminapi.Findings
-	if err == nil {
-		more, err = doctor.Configuration(config, found)
-	}
-	if err != nil {
-		out.Fail("configuration", "the message says what is wrong", "%v", err)
-	}
-	return slices.Concat(out, more, doctor.Issuer(ctx, found.Issuer))
+	return doctor.Running(r.context(), admin), nil
 }

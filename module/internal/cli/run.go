@@ -110,10 +110,15 @@ It asks the running gateway over Caddy's admin endpoint, by default at `+caddy.D
 		}
 		return do(r)
 	})
+	adminFlags(cmd)
+	return cmd
+}
+
+// adminFlags say where the admin endpoint is.
+func adminFlags(cmd *cobra.Command) {
 	cmd.Flags().String("address", "", "Address of the administration API listener (if --config is not used)")
 	cmd.Flags().StringP("config", "c", "", "Configuration file (if --address is not used)")
 	cmd.Flags().StringP("adapter", "a", "", "Name of config adapter to apply (if --config is used)")
-	return cmd
 }
 
 func (r *run) context() context.Context {

@@ -99,7 +99,7 @@ func TestStatusesAreCodesAndClasses(t *testing.T) {
 
 func TestAPathShowsNoToken(t *testing.T) {
 	for path, want := range map[string]string{
-		"/articles/42":                               "/articles/42",
+		"/articles/42": "/articles/42",
 		"/a/3fa85f64-5717-4562-b3fc-2c963f66afa6/b":  "/a/3fa85f64-5717-4562-b3fc-2c963f66afa6/b",
 		"/a/507f1f77bcf86cd799439011/b":              "/a/507f1f77bcf86cd799439011/b",
 		"/a/01ARZ3NDEKTSV4RRFFQ69G5FAV/b":            "/a/01ARZ3NDEKTSV4RRFFQ69G5FAV/b",

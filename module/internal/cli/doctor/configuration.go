@@ -35,7 +35,12 @@ func Configuration(config []byte, running adminapi.Examination) (adminapi.Findin
 		return nil, fmt.Errorf("the issuer %s: %w", running.Issuer, err)
 	}
 	p := configuration{*c, issuer, running.VariantB}
-	return slices.Concat(p.sites(), p.proxies(), p.policies(), p.cors(), p.reachability(), p.origins(), p.rests(time.Now()), p.nodes(), p.polls(), p.logs()), nil
+	return p.checkAll(time.Now()), nil
+}
+
+// checkAll reports what a configuration shows, whether it runs or not.
+func (p configuration) checkAll(now time.Time) adminapi.Findings {
+	return slices.Concat(p.sites(), p.proxies(), p.policies(), p.cors(), p.reachability(), p.origins(), p.rests(now), p.nodes(), p.polls(), p.logs())
 }
 
 // sites looks for servers with oauth_server, and how requests reach them.
