@@ -14,8 +14,7 @@ Usage: ./xcaddy.sh [command]
   -pgo          the same, optimized by the CPU profile in deploy/bench; compiles everything
                 anew, which takes some minutes
   run [NAME]    build and start an example, and print its addresses and what to try;
-                NAME is quickstart (the default), cluster, variant-b, legacy-rest
-                or mediawiki
+                NAME is a folder of examples, quickstart by default
   check [PACKAGE ...]
                 quick check during development: gofmt, go vet and the quick tests of
                 the packages that differ from the main branch, or of those named
@@ -149,7 +148,7 @@ static_checks() {
 # These suites drive programs that are built without -race, browsers or real APIs, or measure
 # programs. What runs at the same time in a gateway is tested with -race by the suites gateway,
 # restapi and outage and by the packages themselves.
-driving=(qrlogin cluster quickstart growth wordpress mediawiki variantb book)
+driving=(qrlogin cluster quickstart growth wordpress mediawiki variantb book examples)
 # What measures memory and time has the machine to itself.
 measured='/internal/e2e/soak$|/plugins/limiter/redis$'
 
@@ -223,8 +222,8 @@ run() {
 	case $example in
 	quickstart) set -- ./examples/legacy ./examples/quickstart/reader ;;
 	variant-b) set -- ./examples/variant-b/portal ;;
-	mediawiki) set -- ;;
-	*) set -- ./examples/legacy ;;
+	cluster | legacy-rest) set -- ./examples/legacy ;;
+	*) set -- ;;
 	esac
 	for source; do
 		go build -o "$build/${source##*/}" "$source"

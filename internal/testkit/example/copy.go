@@ -84,7 +84,7 @@ func (e *Example) copyAll(from, to string) error {
 			return err
 		}
 		if d.IsDir() {
-			if _, err := os.Stat(filepath.Join(path, "main.go")); err == nil || d.Name() == "state" {
+			if _, err := os.Stat(filepath.Join(path, "main.go")); err == nil || d.Name() == "state" || d.Name() == "node_modules" {
 				return fs.SkipDir
 			}
 			return nil

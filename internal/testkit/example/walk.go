@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse/gatehouse/internal/testkit/console"
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
@@ -34,6 +35,12 @@ func (e *Example) Walk(t testing.TB) string {
 		t.Errorf("the README leaves files behind: there were %q, there are %q", before, after)
 	}
 	return string(out)
+}
+
+// Follow does what the README of the copy says, and compares what its commands print with what it shows.
+func (e *Example) Follow(t testing.TB) {
+	t.Helper()
+	console.Follow(t, "README.md", e.Read(t, "README.md"), e.Dir, e.Env)
 }
 
 // pageFiles are those that a reader sees.

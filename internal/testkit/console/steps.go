@@ -1,16 +1,14 @@
-package book
+//go:build unix
+
+package console
 
 import (
 	"cmp"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
 // step is a command of a page, or a file to save before the next one.
@@ -77,14 +75,15 @@ func script(steps []step) string {
 
 const begins, ends = "=== step ", "=== status"
 
-// walk runs a page in an empty folder that has caddy in it.
-func walk(t *testing.T, name string) {
-	t.Parallel()
-	raw, err := os.ReadFile(filepath.Join("../../../docs", name))
-	harness.FailOn(t, err)
-	page, env := onOtherPorts(t, string(raw))
+// Follow does what a page says, in a folder and with an environment, and reports each command that fails
+// or prints something else than the page shows. The name of the page is for these reports.
+func Follow(t testing.TB, name, page, dir string, env []string) {
+	t.Helper()
 	steps := readSteps(page)
-	out := runShell(t, script(steps), env)
+	if len(steps) == 0 {
+		t.Fatalf("%s has no commands", name)
+	}
+	out := runShell(t, script(steps), dir, env)
 	for i, s := range steps {
 		if s.file != "" {
 			continue
@@ -93,11 +92,11 @@ func walk(t *testing.T, name string) {
 		got, rest, done := strings.Cut(got, "\n"+ends+" ")
 		switch {
 		case !ok || !done:
-			t.Fatalf("docs/%s:%d: $ %s: did not run or did not end: %s", name, s.line, s.command, out)
+			t.Fatalf("%s:%d: $ %s: did not run or did not end: %s", name, s.line, s.command, out)
 		case !strings.HasPrefix(rest, "0\n"):
-			t.Errorf("docs/%s:%d: $ %s: status %s: %s", name, s.line, s.command, strings.SplitN(rest, "\n", 2)[0], got)
+			t.Errorf("%s:%d: $ %s: status %s: %s", name, s.line, s.command, strings.SplitN(rest, "\n", 2)[0], got)
 		case !pattern(s.prints).MatchString(strings.ReplaceAll(got, "\r", "")):
-			t.Errorf("docs/%s:%d: $ %s\nprints\n%s\nand the page says\n%s", name, s.line, s.command, got, strings.Join(s.prints, "\n"))
+			t.Errorf("%s:%d: $ %s\nprints\n%s\nand the page says\n%s", name, s.line, s.command, got, strings.Join(s.prints, "\n"))
 		}
 	}
 }
