@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,16 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
-	"github.com/gatehouse/gatehouse/module/internal/routes"
 	"github.com/gatehouse/gatehouse/module/internal/token"
-	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 // maxInspected is the longest token that is read from standard input, in bytes.
@@ -48,24 +42,7 @@ func stdinOnly(_ *cobra.Command, args []string) error {
 // inspection is what the command prints.
 type inspection struct {
 	adminapi.TokenInspection
-	Guards []guardVerdict `json:"guards"`
-}
-
-// guardVerdict is what one guard decides about the token.
-type guardVerdict struct {
-	Site     string `json:"site"`
-	Audience string `json:"audience"`
-	// Refusal is the check that the token fails here, "" if it is accepted.
-	Refusal string `json:"refusal,omitempty"`
-	Shadow  bool   `json:"shadow,omitempty"`
-	// Rules say for which rules the token's scopes suffice.
-	Rules     []ruleVerdict `json:"rules"`
-	Otherwise string        `json:"otherwise"`
-}
-
-type ruleVerdict struct {
-	Words  string `json:"words"`
-	Passes bool   `json:"passes"`
+	Guards []explain.GuardVerdict `json:"guards"`
 }
 
 func inspectCommand(r *run) error {
@@ -73,7 +50,7 @@ func inspectCommand(r *run) error {
 	if err != nil {
 		return err
 	}
-	out := inspection{Guards: []guardVerdict{}}
+	out := inspection{Guards: []explain.GuardVerdict{}}
 	if err := r.call("POST", adminapi.Path("tokens", "inspect"), map[string]string{"token": raw}, &out.TokenInspection); err != nil {
 		return err
 	}
@@ -85,7 +62,7 @@ func inspectCommand(r *run) error {
 	if err != nil {
 		return err
 	}
-	if out.Guards, err = judgeToken(config, out.TokenInspection); err != nil {
+	if out.Guards, err = explain.JudgeToken(config, out.TokenInspection); err != nil {
 		return err
 	}
 	return r.print(out, out.text)
@@ -116,77 +93,6 @@ func readToken(in *os.File, prompt io.Writer) (string, error) {
 		return "", fmt.Errorf("expected one access token on standard input, got %d words", len(words))
 	}
 	return words[0], nil
-}
-
-// judgeToken says what each guard of a configuration decides about a token.
-func judgeToken(c *explain.Configuration, found adminapi.TokenInspection) ([]guardVerdict, error) {
-	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
-	defer cancel()
-	e := explain.New(ctx, c, explain.Question{})
-	verdicts := []guardVerdict{}
-	for _, name := range explain.SortedKeys(c.Servers) {
-		s := c.Servers[name]
-		var failed error
-		visit := func(site string, rt routes.Route) {
-			for raw, h := range rt.Handlers() {
-				if h.Handler == "oauth_guard" && failed == nil {
-					var v guardVerdict
-					v, failed = guardVerdictOf(e, raw, found)
-					v.Site = strings.TrimPrefix(site+" on "+strings.Join(s.Listen, " "), " ")
-					verdicts = append(verdicts, v)
-				}
-			}
-		}
-		for _, rt := range s.Routes {
-			visit(strings.Join(namedHosts(rt), ", "), rt)
-		}
-		for _, named := range explain.SortedKeys(s.NamedRoutes) {
-			visit("the named route "+named, s.NamedRoutes[named])
-		}
-		if failed != nil {
-			return nil, failed
-		}
-	}
-	return verdicts, nil
-}
-
-// namedHosts returns the hosts that a route's matchers name.
-func namedHosts(rt routes.Route) (hosts []string) {
-	for _, set := range rt.Match {
-		var named []string
-		if json.Unmarshal(set["host"], &named) == nil {
-			hosts = append(hosts, named...)
-		}
-	}
-	return hosts
-}
-
-func guardVerdictOf(e *explain.Explainer, raw json.RawMessage, found adminapi.TokenInspection) (guardVerdict, error) {
-	g, c, err := e.Policy(raw)
-	if err != nil {
-		return guardVerdict{}, fmt.Errorf("an oauth_guard: %w", err)
-	}
-	v := guardVerdict{Audience: c.Audience, Refusal: found.Refusal, Shadow: g.Shadow, Rules: []ruleVerdict{}, Otherwise: "deny"}
-	if c.Otherwise == guard.Token || len(g.Rules) == 0 {
-		v.Otherwise = "token"
-	}
-	c.Verifier, c.Now = explain.Imagined{}, func() time.Time { return found.Now }
-	policy, err := guard.New(c)
-	if err != nil {
-		return guardVerdict{}, err
-	}
-	var access token.Access
-	if t := found.Token; t != nil {
-		access = token.Access{Issuer: t.Issuer, Audience: t.Audience, Subject: t.Subject, Client: t.Client, Scopes: t.Scopes, Expires: t.Expires}
-	}
-	var refused *token.RefusedError
-	if v.Refusal == "" && errors.As(policy.Check(&access), &refused) {
-		v.Refusal = string(refused.Refusal)
-	}
-	for _, rule := range g.Rules {
-		v.Rules = append(v.Rules, ruleVerdict{explain.RuleWords(rule), rule.Public || v.Refusal == "" && oauth.Subset(rule.Scopes, access.Scopes)})
-	}
-	return v, nil
 }
 
 func (i inspection) text(w io.Writer) {
