@@ -191,9 +191,10 @@ func TestAConnectionThatDiesInUseIsReplaced(t *testing.T) {
 	d := opened(t, s.source(t))
 	for _, p := range []*pool{d.searches, d.binds} {
 		ours, theirs := net.Pipe()
-		conn := ldap.NewConn(ours, false)
+		answers := newBounded(ours, mostAnswer)
+		conn := ldap.NewConn(answers, false)
 		conn.Start()
-		p.putConn(conn)
+		p.putConn(&serverConn{conn, answers})
 		var group sync.WaitGroup
 		group.Go(func() {
 			_, _ = theirs.Read(make([]byte, 1)) // the request comes, and the server ends

@@ -30,8 +30,14 @@ type pool struct {
 	idle   []idleConn
 }
 
+// serverConn is a connection, and how much the server may still send on it.
+type serverConn struct {
+	*ldap.Conn
+	answers *bounded
+}
+
 type idleConn struct {
-	conn  *ldap.Conn
+	conn  *serverConn
 	since time.Time
 }
 
@@ -61,12 +67,13 @@ func (p *pool) withConn(ctx context.Context, operation func(*ldap.Conn) error) e
 			}
 		}
 		stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+		conn.answers.allow(mostAnswer)
 		if fresh && p.ready != nil {
-			err = p.ready(conn)
+			err = p.ready(conn.Conn)
 		}
 		unready := err != nil
 		if !unready {
-			err = operation(conn)
+			err = operation(conn.Conn)
 		}
 		ended := !stop()
 		broken := err != nil && isConnLost(err)
@@ -94,7 +101,7 @@ func isConnLost(err error) bool {
 }
 
 // takeIdle gives an idle connection, nil when there is none.
-func (p *pool) takeIdle() (*ldap.Conn, error) {
+func (p *pool) takeIdle() (*serverConn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -111,7 +118,7 @@ func (p *pool) takeIdle() (*ldap.Conn, error) {
 	return nil, nil
 }
 
-func (p *pool) putConn(conn *ldap.Conn) {
+func (p *pool) putConn(conn *serverConn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -139,12 +146,14 @@ func (p *pool) closePool() {
 }
 
 // dialServer connects and encrypts.
-func (p *pool) dialServer(ctx context.Context) (*ldap.Conn, error) {
+func (p *pool) dialServer(ctx context.Context) (*serverConn, error) {
 	var dialer net.Dialer
-	raw, err := dialer.DialContext(ctx, "tcp", p.s.host)
+	socket, err := dialer.DialContext(ctx, "tcp", p.s.host)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the LDAP server: %w", err)
 	}
+	answers := newBounded(socket, mostBeforeTLS)
+	var raw net.Conn = answers
 	if p.s.ldaps {
 		encrypted := tls.Client(raw, p.s.tls)
 		if err := encrypted.HandshakeContext(ctx); err != nil {
@@ -171,5 +180,5 @@ func (p *pool) dialServer(ctx context.Context) (*ldap.Conn, error) {
 			return nil, fmt.Errorf("encrypting the connection to the LDAP server: %w", err)
 		}
 	}
-	return conn, nil
+	return &serverConn{conn, answers}, nil
 }
