@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gatehouse/gatehouse/internal/testkit/ports"
 )
 
 // masterName is what the sentinels call the primary.
@@ -60,7 +62,7 @@ func (l launcher) startSentinels(args ...string) *Sentinel {
 // the failover is followed by another one.
 func (l launcher) startSentinel(primary string) *process {
 	l.t.Helper()
-	port := strconv.Itoa(freePorts(l.t, 1)[0])
+	port := strconv.Itoa(ports.Servers.Free(l.t, 1)[0])
 	config := filepath.Join(l.dir, "sentinel-"+port+".conf")
 	text := fmt.Sprintf("port %s\nbind 127.0.0.1\ndir %q\nsentinel monitor %[3]s %[4]s 2\nsentinel down-after-milliseconds %[3]s 2500\nsentinel failover-timeout %[3]s 6000\n",
 		port, l.dir, masterName, strings.Replace(primary, ":", " ", 1))

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/gatehouse/gatehouse/internal/testkit/ports"
 )
 
 // Server is a redis-server of the test process's own, on a loopback port.
@@ -63,7 +65,7 @@ func failOn(t testing.TB, err error) {
 func (l launcher) startServer(certs *Certificates, args ...string) *Server {
 	l.t.Helper()
 	for try := 1; ; try++ {
-		found := freePorts(l.t, 2)
+		found := ports.Servers.Free(l.t, 2)
 		s := &Server{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(found[0])), t: l.t, tls: certs}
 		// It is a file so that sentinels and clusters can have it rewritten.
 		config := filepath.Join(l.dir, fmt.Sprintf("redis-%d.conf", found[0]))
