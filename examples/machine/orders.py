@@ -16,14 +16,11 @@ STATE = os.environ.get("GATEHOUSE_STATE", "state")
 CACHE, KEY = f"{STATE}/{CLIENT}.token", f"{STATE}/{CLIENT}.pem"
 
 
-def b64url(data):
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
-
-
 def assertion():
     """A JWT that proves possession of the key (RFC 7523), for one request."""
     now = int(time.time())
     claims = {"iss": CLIENT, "sub": CLIENT, "aud": ISSUER, "jti": str(uuid.uuid4()), "iat": now, "exp": now + 60}
+    b64url = lambda data: base64.urlsafe_b64encode(data).rstrip(b"=").decode()
     signed = ".".join(b64url(json.dumps(part).encode()) for part in ({"alg": "RS256"}, claims))
     sign = subprocess.run(["openssl", "dgst", "-sha256", "-sign", KEY], input=signed.encode(), capture_output=True, check=True)
     return signed + "." + b64url(sign.stdout)
