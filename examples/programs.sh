@@ -18,6 +18,18 @@ needs() {
 	done
 }
 
+# packages NAME...: installs what package-lock.json names, unless these packages are there.
+packages() {
+	local name
+	for name; do
+		[ ! -d "node_modules/$name" ] || continue
+		command -v npm >/dev/null || die "this example needs $name from npm: install npm, or put $name into $PWD/node_modules"
+		npm ci --ignore-scripts --no-audit --no-fund >"$GATEHOUSE_STATE/npm.log" 2>&1 ||
+			die "this example needs $name: npm ci in $PWD failed, see $GATEHOUSE_STATE/npm.log"
+		return
+	done
+}
+
 # ports PORT...: checks that none of them is in use.
 ports() {
 	local port
