@@ -178,6 +178,9 @@ func TestTheSecretOfABackupGoesWhereItIsTold(t *testing.T) {
 	if r := command(t, g, "", "backup", filepath.Join(dir, "4"), "--secret", first); r.code != 1 || !isGone(filepath.Join(dir, "4")) {
 		t.Errorf("another file in the place of the secret: %+v", r)
 	}
+	if r := command(t, g, "", "backup", filepath.Join(dir, "4"), "--secret", dir+"/../"+filepath.Base(dir)+"/4"); r.code != 1 || !strings.Contains(r.err, "name another") || !isGone(filepath.Join(dir, "4")) {
+		t.Errorf("the backup in the place of the secret: %+v", r)
+	}
 	p.Stop()
 
 	// On another machine there is neither the state nor the secret.

@@ -150,6 +150,10 @@ func TestAFileHasItsNameWhenItIsComplete(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 || info.Size() != 4 {
 		t.Errorf("%v, %v", info, err)
 	}
+	below := filepath.Join(dir, "no folder", "b")
+	if _, err := Create(below); err == nil || !strings.Contains(err.Error(), " "+below+": ") {
+		t.Errorf("in a folder that is none: %v", err)
+	}
 	if _, err := Create(path); err == nil || !strings.Contains(err.Error(), "is not overwritten") {
 		t.Errorf("a file that exists: %v", err)
 	}

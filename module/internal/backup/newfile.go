@@ -23,6 +23,9 @@ func Create(path string) (*NewFile, error) {
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.partial") // mode 0600
 	if err != nil {
+		if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
+			failed.Path = path // which the caller knows, unlike the temporary name
+		}
 		return nil, err
 	}
 	return &NewFile{file, path, os.Link}, nil

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/spf13/cobra"
@@ -54,6 +55,9 @@ func backupState(r *run) error {
 	out := backedUp{File: r.args[0]}
 	if r.given("secret") && r.yes("no-secret") {
 		return errors.New("--secret says where the secret goes and --no-secret that it goes nowhere; give one of them")
+	}
+	if r.given("secret") && isSameName(r.text("secret"), out.File) {
+		return fmt.Errorf("--secret names %s, the file of the backup itself; name another one", out.File)
 	}
 	file, err := backup.Create(out.File)
 	if err != nil {
@@ -211,6 +215,16 @@ func readSecretFile(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%s has %d bytes, a secret has from %d to %d", name, len(value), store.MinSecretLength, maxSecretFile)
 	}
 	return value, nil
+}
+
+// isSameName reports whether two names are of one file, which need not exist.
+func isSameName(a, b string) bool {
+	if filepath.Base(a) != filepath.Base(b) {
+		return false
+	}
+	in, errIn := os.Stat(filepath.Dir(a))
+	beside, errBeside := os.Stat(filepath.Dir(b))
+	return errIn == nil && errBeside == nil && os.SameFile(in, beside)
 }
 
 func isAbsent(name string) bool {
