@@ -31,11 +31,17 @@ func newCSVReader(file *bufio.Reader) (*csvReader, error) {
 	case errors.Is(err, errLong):
 		return nil, fmt.Errorf("the header line is longer than %d bytes", maxLine)
 	case errors.As(err, new(*csv.ParseError)):
-		return nil, errors.New("the header line is no CSV")
+		return nil, errors.New("the header line is no CSV with commas between its columns")
 	case err != nil:
 		return nil, err
 	}
+	if wrong := separatorOf(head); wrong != "" {
+		return nil, fmt.Errorf("the columns of the header line are separated by %s; expected commas", wrong)
+	}
 	for i, name := range head {
+		if !utf8.ValidString(name) {
+			return nil, errors.New("the header line is not UTF-8")
+		}
 		name = strings.TrimSpace(name)
 		if !strings.HasPrefix(name, claimColumn) {
 			name = strings.ToLower(name)
@@ -52,6 +58,20 @@ func newCSVReader(file *bufio.Reader) (*csvReader, error) {
 		return nil, errors.New("the header line has no column username")
 	}
 	return r, nil
+}
+
+// separatorOf names what separates the columns of a header line that has no comma, or is empty.
+func separatorOf(head []string) string {
+	if len(head) != 1 {
+		return ""
+	}
+	for sign, name := range map[string]string{";": "semicolons", "\t": "tabs", "|": "bars"} {
+		first, _, found := strings.Cut(head[0], sign)
+		if found && isColumn(strings.ToLower(strings.TrimSpace(first))) {
+			return name
+		}
+	}
+	return ""
 }
 
 func (r *csvReader) Read() (line Line, err error) {

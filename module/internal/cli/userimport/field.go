@@ -58,14 +58,14 @@ func setColumn(u *adminapi.ImportedUser, column, cell string) (reason string) {
 	case "locked":
 		locked, err := strconv.ParseBool(strings.ToLower(cell))
 		if err != nil {
-			return "expected true or false"
+			return expectedType(column)
 		}
 		u.Locked = locked
 		return ""
 	case "claims":
 		var claims map[string]any
 		if !strings.HasPrefix(cell, "{") || json.Unmarshal([]byte(cell), &claims) != nil {
-			return "expected a JSON object"
+			return expectedType(column)
 		}
 		for name, value := range claims {
 			setClaim(u, name, value)
@@ -91,6 +91,17 @@ func setClaim(u *adminapi.ImportedUser, name string, value any) {
 	u.Claims[name] = value
 }
 
+// expectedType says what a field must be.
+func expectedType(field string) string {
+	switch field {
+	case "locked":
+		return "expected true or false"
+	case "claims":
+		return "expected a JSON object"
+	}
+	return "expected a text"
+}
+
 // decodeUser reads a JSON object. reason is empty if it is a user.
 func decodeUser(text []byte, u *adminapi.ImportedUser) (field, reason string) {
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -99,7 +110,7 @@ func decodeUser(text []byte, u *adminapi.ImportedUser) (field, reason string) {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &kind) && kind.Field != "":
-		return kind.Field, "has another type than expected"
+		return kind.Field, expectedType(kind.Field)
 	case err != nil && strings.HasPrefix(err.Error(), "json: unknown field "):
 		return "", "has an unknown field; expected some of " + fields
 	case err != nil:

@@ -69,7 +69,7 @@ func TestWhatIsNoUserIsRefusedByItsLine(t *testing.T) {
 				"line 7: username is not UTF-8|line 8:  is no valid CSV: bare \" in non-quoted-field"},
 		JSONLines: {`{"username":"ann"}` + "\n" + `{"hunter2":1}` + "\n" + `{"username":7}` + "\n" + `{"claims":"hunter2"}` + "\n" + `{"username":"hunter2"` + "\n" +
 			`[]` + "\n" + `{} {}` + "\n" + "{\"username\":\"hunter2\xff\"}\n" + `{"username":"` + long + "\"}\n" + `{"username":"bob"}`,
-			"line 2:  has an unknown field; expected some of " + fields + "|line 3: username has another type than expected|line 4: claims has another type than expected|" +
+			"line 2:  has an unknown field; expected some of " + fields + "|line 3: username expected a text|line 4: claims expected a JSON object|" +
 				"line 5:  is no JSON object|line 6:  is no JSON object|line 7:  is more than one JSON object|line 8:  is not UTF-8|line 9:  is longer than 65536 bytes"},
 	} {
 		users, refused, err := lines(t, form, c.text)
@@ -87,6 +87,11 @@ func TestAFileThatIsNoneOfUsersIsRefusedWithoutQuotingIt(t *testing.T) {
 		"nothing":               {"", "empty"},
 		"no header line":        {"ann,hunter2\n", "column 1 of the header line has an unknown name"},
 		"a column twice":        {"username,email,EMAIL\n", "column 3 of the header line, email, is there twice"},
+		"semicolons":            {"id;username;claims.hunter2\n", "separated by semicolons; expected commas"},
+		"semicolons and quotes": {"\"id\";\"hunter2\"\n", "no CSV with commas"},
+		"tabs":                  {"ID\tusername\n", "separated by tabs; expected commas"},
+		"a password with a bar": {"hunter2|x\n", "column 1 of the header line has an unknown name"},
+		"UTF-16":                {"\xff\xfei\x00d\x00,\x00u\x00", "the header line is not UTF-8"},
 		"no username":           {"email\n", "no column username"},
 		"a claim without name":  {"username,claims.\n", "column 2"},
 		"a header without end":  {"username," + strings.Repeat("x", 2*maxLine), "longer than"},
