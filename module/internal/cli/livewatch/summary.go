@@ -42,7 +42,7 @@ func (s *Summary) add(d *watch.Decision) {
 	if d.Outcome != watch.Refused {
 		return
 	}
-	count(s.reasons, d.Reason)
+	count(s.reasons, cmp.Or(d.Reason, fmt.Sprintf("status %d", d.Status))) // the authorization server states none
 	count(s.callers, Caller(d))
 	count(s.routes, cmp.Or(d.Route, d.Method+" "+d.Path))
 }
