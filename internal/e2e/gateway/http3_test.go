@@ -123,6 +123,7 @@ func TestRequestsInEarlyDataAreRefused(t *testing.T) {
 
 // N03: a client that resets its half of a stream has cut off its own body, which is no failure of the API.
 func TestABodyCutOffOverHTTP3IsTheClientsFault(t *testing.T) {
+	harness.UseProxy(t, harness.OwnProxy) // the other one answers 502
 	g, up := startHTTP3(t)
 	up.Answer(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
 	host := strings.TrimPrefix(g.API, "http://")
