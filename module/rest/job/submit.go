@@ -61,14 +61,20 @@ func (r Request) unmade(q *Queue) *Job {
 
 // storeJob stores a job if there is room for it.
 func (q *Queue) storeJob(ctx context.Context, r Request, in *Input) (*Job, *envelope.Refusal, error) {
-	ctx, cancel := context.WithTimeout(ctx, admitTime)
+	waiting, cancel := context.WithTimeout(ctx, admitTime)
 	defer cancel()
 	select {
 	case q.admit <- struct{}{}:
 		defer func() { <-q.admit }()
-	case <-ctx.Done():
-		return nil, nil, ctx.Err()
+	case <-waiting.Done():
 	}
+	if err := waiting.Err(); err != nil {
+		return nil, nil, err
+	}
+	// From here on a client that leaves changes nothing: a job that it abandoned while the store
+	// wrote it would stay there without a mark, which no limit counts.
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), admitTime)
+	defer done()
 	now := q.Now()
 	j := &Job{
 		// IDs are in chronological order, which is that of the index.
