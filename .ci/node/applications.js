@@ -43,11 +43,12 @@ const scenarios = {
     assert.ok(session.httpOnly && session.sameSite === 'Lax')
     await button(page, 'Sign out').click()
     await page.waitForURL(`${APP}/`)
+    await page.getByRole('heading', { level: 1, name: 'Welcome' }).waitFor()
     await askedAgain(page)
     // The cookie of before the sign-out is worth nothing.
     await page.context().addCookies([session])
-    await page.goto(APP)
-    await button(page, 'Sign in').waitFor()
+    assert.equal((await page.goto(APP)).status(), 200)
+    await page.getByRole('heading', { level: 1, name: 'Welcome' }).waitFor()
 
     // An answer that this browser has not asked for signs nobody in.
     const stranger = await visitor.arrive()
