@@ -81,6 +81,9 @@ var mistakes = map[string]func(t *testing.T) string{
 	"scope … is unknown or not allowed for this client": func(t *testing.T) string {
 		return start(t).Token(t, machine, url.Values{"grant_type": {"client_credentials"}, "scope": {"write"}}).Body
 	},
+	"scope is missing and this client has no default scopes": func(t *testing.T) string {
+		return start(t).Token(t, machine, url.Values{"grant_type": {"client_credentials"}}).Body
+	},
 	"code is unknown, expired, revoked or another client's": func(t *testing.T) string {
 		return start(t).Token(t, web, url.Values{"grant_type": {"authorization_code"}, "code": {"old"}, "redirect_uri": {callback}}).Body
 	},
