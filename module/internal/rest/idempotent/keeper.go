@@ -71,6 +71,14 @@ func (k *Keeper) Begin(ctx context.Context, key Key, digest string) (*Attempt, *
 	if refused, err := k.count(ctx, key); refused != nil || err != nil {
 		return nil, nil, refused, err
 	}
+	if err := ctx.Err(); err != nil {
+		k.giveBack(key)
+		return nil, nil, nil, err
+	}
+	// A client that leaves while the key is written must find out, when it comes back, what came
+	// of its request, and not that nobody knows.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
+	defer cancel()
 	now := k.config.Now()
 	a := &Attempt{keeper: k, key: key, state: store.Idempotency{
 		Digest: digest, State: begun, Attempt: k.config.Attempt(), Lease: now.Add(k.config.Lease),

@@ -19,7 +19,7 @@ const (
 	// carryTime is how long a request goes on when its client has gone: the outcome is to be
 	// known when the client comes back.
 	carryTime = time.Minute
-	// noteTime is how long the store has to record an outcome: the client waits for it.
+	// noteTime is how long the store has to record a key or an outcome: the client waits for it.
 	noteTime = 5 * time.Second
 )
 
