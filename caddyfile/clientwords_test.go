@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-func TestEverySettingOfAClientHasAWord(t *testing.T) {
+func TestEveryClientSettingHasADirective(t *testing.T) {
 	known := new(clientBlock).words()
 	for f := range reflect.TypeFor[oauth.Client]().Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")

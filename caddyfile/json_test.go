@@ -47,8 +47,8 @@ func shown(t *testing.T, config string) string {
 	return pretty.String() + "\n"
 }
 
-// TestThePageAboutJSON adapts each Caddyfile of json.md. -update writes the JSON into the page.
-func TestThePageAboutJSON(t *testing.T) {
+// TestJSONDocsPageIsCurrent adapts each Caddyfile of json.md. -update writes the JSON into the page.
+func TestJSONDocsPageIsCurrent(t *testing.T) {
 	raw, err := os.ReadFile("json.md")
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestFormattingKeepsTheMeaning(t *testing.T) {
 
 // What a Caddyfile becomes has no field that its type lacks, and each field is read as it was
 // written: whoever goes on with the output of `caddy adapt` loses nothing.
-func TestAdaptedJSONIsReadWhole(t *testing.T) {
+func TestAdaptedJSONLosesNoField(t *testing.T) {
 	handlers := 0
 	goldenConfigs(t, func(t *testing.T, _, config string) {
 		var c map[string]any

@@ -13,7 +13,7 @@ var listOption = regexp.MustCompile("`([a-z_]+) <[^`<>]*\\.\\.\\.>`")
 
 // Every list takes several values on a line, and may be repeated. Two golden files have all of them,
 // in one form each, and become the same configuration.
-func TestListsHaveOneGrammar(t *testing.T) {
+func TestAllListsHaveOneSyntax(t *testing.T) {
 	read := func(file string) (text, config string) {
 		raw, err := os.ReadFile(file)
 		if err != nil {

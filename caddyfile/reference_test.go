@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestTheReferenceHasEveryWord looks for each word that a block knows in README.md.
-func TestTheReferenceHasEveryWord(t *testing.T) {
+// TestReferenceHasEveryDirective looks for each word that a block knows in README.md.
+func TestReferenceHasEveryDirective(t *testing.T) {
 	reference, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -168,7 +168,7 @@ var confined = map[string][]string{
 	"github.com/gatehouse/gatehouse/plugins": {"module", "plugins/..."},
 }
 
-func TestNoImportGoesAgainstTheArrows(t *testing.T) {
+func TestImportsFollowTheLayers(t *testing.T) {
 	for dir, imports := range packages(t) {
 		for _, imp := range imports {
 			if ours, ok := strings.CutPrefix(imp, mod); ok && !permitted(dir, ours) {
@@ -183,7 +183,7 @@ func TestNoImportGoesAgainstTheArrows(t *testing.T) {
 	}
 }
 
-func TestTheArrowsNameWhatThereIs(t *testing.T) {
+func TestLayersNameExistingPackages(t *testing.T) {
 	all := packages(t)
 	var named []string
 	for from, to := range allowed {
@@ -199,7 +199,7 @@ func TestTheArrowsNameWhatThereIs(t *testing.T) {
 	}
 }
 
-func TestEveryPackageSaysWhatItOwns(t *testing.T) {
+func TestEveryPackageHasAComment(t *testing.T) {
 	root := root(t)
 	for dir := range packages(t) {
 		if strings.HasPrefix(dir, "examples") {
@@ -218,7 +218,7 @@ func TestEveryPackageSaysWhatItOwns(t *testing.T) {
 	}
 }
 
-func TestNoFileIsTooLongToRead(t *testing.T) {
+func TestFileLengthIsLimited(t *testing.T) {
 	root := root(t)
 	for dir := range packages(t) {
 		files, _ := filepath.Glob(filepath.Join(root, dir, "*.go"))

@@ -20,7 +20,7 @@ var says = regexp.MustCompile(`(?i)default|required|absent|without|omitted|empty
 
 // Caddy's website and editors show the comments of fields: each says what the field means, and what
 // holds if it is absent. Only of a flag, which is off by default, and of a part that has fields of its own that goes without saying.
-func TestEveryFieldOfTheConfigurationIsDocumented(t *testing.T) {
+func TestEveryConfigFieldIsDocumented(t *testing.T) {
 	types := make(map[string]reflect.Type)
 	for _, id := range caddy.Modules() {
 		info, err := caddy.GetModule(id)

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// TestTheNoticeNamesModulesWithConditions reads the licenses of all modules in the binary: those under the Mozilla Public
+// TestNoticeNamesModulesWithLicenseConditions reads the licenses of all modules in the binary: those under the Mozilla Public
 // License are named in NOTICE, and none is under a license that would bind the whole program.
-func TestTheNoticeNamesModulesWithConditions(t *testing.T) {
+func TestNoticeNamesModulesWithLicenseConditions(t *testing.T) {
 	notice, err := os.ReadFile(filepath.Join(root(t), "NOTICE"))
 	if err != nil {
 		t.Fatal(err)

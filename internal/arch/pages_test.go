@@ -12,7 +12,7 @@ import (
 // named finds paths in a page: in links, and in code that begins with a top-level folder.
 var named = regexp.MustCompile("\\]\\(([^)#: ]+)(?:#[^)]*)?\\)|`((?:module|caddyfile|plugins|internal|examples|deploy|\\.ci)(?:/[^` ]*)?)`")
 
-func TestPagesNameWhatThereIs(t *testing.T) {
+func TestDocsNameOnlyExistingPaths(t *testing.T) {
 	root := root(t)
 	pages := []string{"ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "CHANGELOG.md", "SECURITY.md"}
 	for _, pattern := range []string{"docs/*.md", "docs/*/*.md", "deploy/*.md"} {
@@ -57,9 +57,9 @@ func alternatives(path string) []string {
 	return all
 }
 
-// TestTheMapHasEveryPackage holds ARCHITECTURE.md against the tree: each package of the product
+// TestArchitectureNamesEveryPackage holds ARCHITECTURE.md against the tree: each package of the product
 // is named there, by itself or in braces.
-func TestTheMapHasEveryPackage(t *testing.T) {
+func TestArchitectureNamesEveryPackage(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root(t), "ARCHITECTURE.md"))
 	if err != nil {
 		t.Fatal(err)

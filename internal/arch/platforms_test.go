@@ -13,7 +13,7 @@ import (
 )
 
 // A name that only a file for Linux declares must not be used elsewhere: CI compiles for Linux alone.
-func TestFilesOfOtherSystemsDeclareWhatTheyMust(t *testing.T) {
+func TestPlatformFilesDeclareTheSameNames(t *testing.T) {
 	root := root(t)
 	err := filepath.WalkDir(root, func(dir string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {

@@ -11,7 +11,7 @@ import (
 var guessable = []string{"math/rand", "golang.org/x/exp/rand", "github.com/valyala/fastrand", "lukechampine.com/frand"}
 
 // U28, the static half; module/internal/secret has the other.
-func TestNothingThatIsRandomCanBeGuessed(t *testing.T) {
+func TestRandomnessComesFromCryptoRand(t *testing.T) {
 	users := func(all map[string][]string) (found []string) {
 		for dir, imports := range all {
 			for _, imp := range imports {

@@ -23,7 +23,7 @@ func load(t *testing.T, file, module string) {
 	}
 }
 
-func TestALoggerFollowsTheConfiguration(t *testing.T) {
+func TestLoggerFollowsTheConfiguration(t *testing.T) {
 	t.Cleanup(func() {
 		if err := caddy.Stop(); err != nil {
 			t.Error(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
-func TestUsersThatMustNotBeGivenOutAreFound(t *testing.T) {
+func TestInvalidUsersAreFound(t *testing.T) {
 	if err := (directory.User{ID: "u-1", Username: "zo\u00eb", Picture: "https://img.example/zoe.png"}).Check(); err != nil {
 		t.Error(err)
 	}
@@ -33,7 +33,7 @@ func TestUsersThatMustNotBeGivenOutAreFound(t *testing.T) {
 	}
 }
 
-func TestOddTextsAreLeftOutAndGoodOnesStay(t *testing.T) {
+func TestInvalidProfileFieldsAreOmitted(t *testing.T) {
 	odd := directory.User{
 		ID: "u-1", Username: "ann", Name: "Ann\x00", Nickname: "\xff", Picture: "javascript:alert(1)", Email: "a\nb", Phone: "\u0085",
 		Locked: true, Claims: map[string]any{"department": "press"},
@@ -60,7 +60,7 @@ func TestOddTextsAreLeftOutAndGoodOnesStay(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyIsCalledIsNoName(t *testing.T) {
+func TestInvalidUsernames(t *testing.T) {
 	longest := strings.Repeat("x", directory.MaxUsername)
 	for typed, want := range map[string]string{"ann": "ann", "zoe\u0308": "zo\u00eb", "Ann B": "Ann B", longest: longest} {
 		if name, ok := directory.Typed(typed); !ok || name != want {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestACloneSharesNoClaims(t *testing.T) {
+func TestCloneSharesNoClaims(t *testing.T) {
 	original := func() User {
 		return User{ID: "1", Claims: map[string]any{"groups": []any{"a", map[string]any{"b": "c"}}, "at": map[string]any{"work": "x"}}}
 	}

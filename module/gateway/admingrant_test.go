@@ -47,7 +47,7 @@ type memorySource struct{ store.Backend }
 func (s memorySource) Identity() any                               { return s.Backend }
 func (s memorySource) Open(context.Context) (store.Backend, error) { return s.Backend, nil }
 
-func TestTheEndOfWhatAUserHasGoesOnWhenTheCallerHangsUp(t *testing.T) {
+func TestEndContinuesWhenTheCallerDisconnects(t *testing.T) {
 	m := storetest.NewMemory(nil)
 	ctx, hangUp := context.WithCancel(t.Context())
 	defer hangUp()

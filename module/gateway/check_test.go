@@ -9,7 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-func TestNonsenseInJSONIsRefusedByName(t *testing.T) {
+func TestInvalidJSONConfigIsRefusedByName(t *testing.T) {
 	negative := caddy.Duration(-1)
 	for want, a := range map[string]*App{
 		"tokens: code":            {Tokens: Tokens{Code: -1}},
@@ -46,7 +46,7 @@ func TestNonsenseInJSONIsRefusedByName(t *testing.T) {
 	}
 }
 
-func TestAnIssuerHasAPlainPath(t *testing.T) {
+func TestIssuerPathMustBePlain(t *testing.T) {
 	for issuer, ok := range map[string]bool{
 		"https://id.example": true, "https://id.example/auth": true, "http://localhost:9080/a/b": true,
 		"https://id.example/a/../b": false, "https://id.example//a": false, "https://id.example/a%2Fb": false,
@@ -58,7 +58,7 @@ func TestAnIssuerHasAPlainPath(t *testing.T) {
 	}
 }
 
-func TestKeysAreNotReplacedFasterThanTheRingCanHoldThem(t *testing.T) {
+func TestKeyRotationMustFitIntoTheRing(t *testing.T) {
 	for _, c := range []struct {
 		access, every time.Duration
 		fits          bool

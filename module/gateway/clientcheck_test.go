@@ -16,7 +16,7 @@ import (
 
 const clientKeys = `{"keys":[{"kty":"EC","crv":"P-256","kid":"1","x":"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4","y":"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"}]}`
 
-func TestAClientInJSONIsCheckedAsInTheCaddyfile(t *testing.T) {
+func TestJSONClientIsCheckedLikeCaddyfileClient(t *testing.T) {
 	hash := HashClientSecret("")
 	for want, c := range map[string]Client{
 		"origin https://a.example/x must":        {Client: oauth.Client{Origins: []string{"https://a.example/x"}}, SecretHashes: []string{hash}},
@@ -55,7 +55,7 @@ func TestAClientInJSONIsCheckedAsInTheCaddyfile(t *testing.T) {
 	}
 }
 
-func TestTheGrantsOfAClientThatNamesNone(t *testing.T) {
+func TestDefaultGrantsOfAClient(t *testing.T) {
 	for name, c := range map[string]struct {
 		client Client
 		want   []oauth.GrantType
@@ -73,7 +73,7 @@ func TestTheGrantsOfAClientThatNamesNone(t *testing.T) {
 	}
 }
 
-func TestADeprecatedGrantEndsWithTheFirstMomentOfItsDay(t *testing.T) {
+func TestDeprecatedGrantEndsAtTheStartOfItsDay(t *testing.T) {
 	c := Client{Client: oauth.Client{ID: "till"}, SecretHashes: []string{HashClientSecret("")}, DeprecatedGrants: map[string]string{"password": "2027-06-30"}}
 	built, err := c.build(oauth.BuiltinScopes, caddy.NewReplacer())
 	if err != nil {
@@ -85,7 +85,7 @@ func TestADeprecatedGrantEndsWithTheFirstMomentOfItsDay(t *testing.T) {
 	}
 }
 
-func TestAKeySetComesInlineFromAFileOrAPlaceholder(t *testing.T) {
+func TestKeySetSources(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "keys.json")
 	if err := os.WriteFile(file, []byte(clientKeys), 0o600); err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestRegistrationNeedsAStrongTokenFromAPlaceholder(t *testing.T) {
 	}
 }
 
-func TestAClientOfVariantBHasItsGrantsAndNoOfflineAccess(t *testing.T) {
+func TestVariantBClientGetsDefaultGrants(t *testing.T) {
 	c := Client{Client: oauth.Client{ID: "portal", VariantB: true, RedirectURIs: []string{"https://a/"}, Scopes: []string{"snsapi_login"}}, SecretHashes: []string{HashClientSecret("")}}
 	built, err := c.build(oauth.BuiltinScopes, caddy.NewReplacer())
 	if err != nil {
@@ -148,7 +148,7 @@ func TestAClientOfVariantBHasItsGrantsAndNoOfflineAccess(t *testing.T) {
 	}
 }
 
-func TestTokensOfVariantBLiveTwoHoursUnlessAllAreToldHowLong(t *testing.T) {
+func TestVariantBTokenLifetimeDefaultsToTwoHours(t *testing.T) {
 	for access, want := range map[time.Duration][3]time.Duration{
 		0:                {time.Hour, 2 * time.Hour, 2 * time.Hour},
 		10 * time.Minute: {10 * time.Minute, 10 * time.Minute, 10 * time.Minute},
@@ -161,7 +161,7 @@ func TestTokensOfVariantBLiveTwoHoursUnlessAllAreToldHowLong(t *testing.T) {
 	}
 }
 
-func TestAnErrorAboutAClientNamesItsField(t *testing.T) {
+func TestClientErrorNamesItsField(t *testing.T) {
 	site := Client{Client: oauth.Client{ID: "a", RedirectURIs: []string{"https://a/"}, Scopes: []string{"openid"}}, SecretHashes: []string{HashClientSecret("")}}
 	portal := site
 	portal.VariantB, portal.Scopes = true, []string{"snsapi_login"}

@@ -9,7 +9,7 @@ import (
 )
 
 // Caddy loads apps in any order, so the HTTP server may be the first to ask for ours.
-func TestWhatIsWrongWithTheOptionIsNotTakenForItsAbsence(t *testing.T) {
+func TestInvalidOptionIsNotMistakenForItsAbsence(t *testing.T) {
 	site := json.RawMessage(`{"servers":{"s":{"listen":["127.0.0.1:0"],"routes":[{"handle":[{"handler":"oauth_server"}]}]}}}`)
 	for range 20 {
 		err := caddy.Validate(&caddy.Config{AppsRaw: caddy.ModuleMap{"http": site, "gatehouse": json.RawMessage(`{"isuer":"x"}`)}})

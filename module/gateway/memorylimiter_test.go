@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 
-func TestTheSizeOfALimiterIsCheckedAndAdjusted(t *testing.T) {
+func TestLimiterSizeIsCheckedAndAdjusted(t *testing.T) {
 	for size, ok := range map[int64]bool{
 		0: true, ratelimit.MinSize: true, ratelimit.MaxSize: true,
 		-1: false, 1: false, ratelimit.MinSize - 1: false, ratelimit.MaxSize + 1: false,

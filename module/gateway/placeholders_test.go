@@ -7,7 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-func TestAPlaceholderThatIsNotSetIsNamed(t *testing.T) {
+func TestUnsetPlaceholderIsNamed(t *testing.T) {
 	for configured, want := range map[string]string{
 		"{env.GATEHOUSE_NOT_SET}":            "the environment variable GATEHOUSE_NOT_SET is not set, or is empty",
 		"{file./nonexistent/secret}":         "the file /nonexistent/secret cannot be read, or is empty",
@@ -24,7 +24,7 @@ func TestAPlaceholderThatIsNotSetIsNamed(t *testing.T) {
 	}
 }
 
-func TestALiteralSecretIsNoneBecauseOfABrace(t *testing.T) {
+func TestLiteralSecretWithABraceIsNoPlaceholder(t *testing.T) {
 	for s, want := range map[string]bool{"{env.A}": true, "a{file.b}c": true, "": false, "a": false, "a{b": false, "a}b": false, "a}b{c": false} {
 		if Placeholder(s) != want {
 			t.Errorf("%q: %v", s, !want)

@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/clientstore"
 )
 
-func TestRegistrationHasNoMorePlacesThanTheLedger(t *testing.T) {
+func TestRegistrationPlacesFitTheLedger(t *testing.T) {
 	for limit, good := range map[int]bool{-1: false, 0: true, clientstore.MaxRegistered: true, clientstore.MaxRegistered + 1: false} {
 		r := Registration{InitialTokens: []string{"{env.INITIAL}"}, Max: limit}
 		if err := r.Check(); (err == nil) != good {
@@ -17,7 +17,7 @@ func TestRegistrationHasNoMorePlacesThanTheLedger(t *testing.T) {
 	}
 }
 
-func TestAnInitialTokenThatNoHeaderCarriesIsRefusedAtLoad(t *testing.T) {
+func TestUnusableInitialTokenIsRefusedAtLoad(t *testing.T) {
 	for value, good := range map[string]bool{
 		"0123456789-0123456789-0123456789-~+/=": true, "0123456789 0123456789 0123456789": false, "0123456789\n0123456789-0123456789": false,
 		"0123456789,0123456789-0123456789": false, "ünf-456789-0123456789-0123456789": false,

@@ -11,7 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-func TestAPanicIsAnsweredWithoutItsValue(t *testing.T) {
+func TestPanicIsAnsweredWithoutItsValue(t *testing.T) {
 	for name, c := range map[string]struct {
 		value   any
 		written bool

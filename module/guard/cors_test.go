@@ -53,7 +53,7 @@ func TestPreflights(t *testing.T) {
 }
 
 // The usual methods are always listed; another one only where a rule permits it.
-func TestPreflightsAllowFurtherMethodsOfRules(t *testing.T) {
+func TestPreflightsAllowAdditionalRuleMethods(t *testing.T) {
 	const usual = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 	cors := func(c *Config) {
 		c.CORS = []string{reader}
@@ -85,7 +85,7 @@ func TestPreflightsAllowFurtherMethodsOfRules(t *testing.T) {
 	}
 }
 
-func TestHeadersForOrigins(t *testing.T) {
+func TestCORSResponseHeaders(t *testing.T) {
 	g := build(t, func(c *Config) { c.CORS = []string{reader} })
 	for _, c := range []struct {
 		origin []string
@@ -139,7 +139,7 @@ func TestCORSForAllAndForNone(t *testing.T) {
 	}
 }
 
-func TestRequestedHeadersAreEchoedOnlyWhenTheyAreNames(t *testing.T) {
+func TestRequestedHeadersAreEchoedOnlyIfValidNames(t *testing.T) {
 	for list, want := range map[string]string{
 		"": corsDefaultHeader, "x-a, x-b": "x-a, x-b", "x-a:b": corsDefaultHeader, "x a": corsDefaultHeader, "x-a,": corsDefaultHeader,
 		"*": "*", "x-\xff": corsDefaultHeader, strings.Repeat("x", 1025): corsDefaultHeader,

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestWhatTheUpstreamExposesIsKeptBesideOurs(t *testing.T) { // S21
+func TestUpstreamExposeHeadersAreMerged(t *testing.T) { // S21
 	g := build(t, func(c *Config) { c.CORS = []string{reader} })
 	exposed := func(origin string, values ...string) string {
 		h := http.Header{"Access-Control-Expose-Headers": values, "Access-Control-Allow-Origin": {"*"}, "Access-Control-Allow-Credentials": {"true"}}

@@ -191,7 +191,7 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-func TestTwoAuthorizationFieldsAreRefused(t *testing.T) { // G05
+func TestTwoAuthorizationHeadersAreRefused(t *testing.T) { // G05
 	g := build(t, nil)
 	for _, pair := range [][]string{{"Bearer read", "Bearer read"}, {"Bearer read", "Basic dTpw"}, {"", "Bearer read"}} {
 		r := request("GET", "/articles")
@@ -207,7 +207,7 @@ func TestTwoAuthorizationFieldsAreRefused(t *testing.T) { // G05
 	}
 }
 
-func TestTheHeaderOfADecision(t *testing.T) {
+func TestDecisionHeader(t *testing.T) {
 	h := http.Header{}
 	d := Decision{Challenge: "Bearer", RetryAfter: 7, Allow: "GET"}
 	d.SetHeader(h)
@@ -221,7 +221,7 @@ func TestTheHeaderOfADecision(t *testing.T) {
 	}
 }
 
-func TestWhatNoRuleMatches(t *testing.T) {
+func TestNoMatchingRule(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*Config)
@@ -243,7 +243,7 @@ func TestWhatNoRuleMatches(t *testing.T) {
 	}
 }
 
-func TestTheFirstRuleThatMatchesDecidesAlone(t *testing.T) {
+func TestFirstMatchingRuleDecides(t *testing.T) {
 	g := build(t, func(c *Config) {
 		c.Rules = []Rule{
 			{Scopes: []string{"admin"}, Paths: []string{"/docs/internal", "/docs/internal/*"}},
@@ -262,7 +262,7 @@ func TestTheFirstRuleThatMatchesDecidesAlone(t *testing.T) {
 	}
 }
 
-func TestATokenIsJudgedByEachGuardForItself(t *testing.T) { // G22: one verifier, two audiences
+func TestEachGuardChecksTokensItself(t *testing.T) { // G22: one verifier, two audiences
 	v := known()
 	a, err := New(Config{Verifier: v, Issuer: issuer, Audience: api, Now: func() time.Time { return noon }})
 	if err != nil {
@@ -282,7 +282,7 @@ func TestATokenIsJudgedByEachGuardForItself(t *testing.T) { // G22: one verifier
 	}
 }
 
-func TestConfigurationsThatSurpriseAreRefused(t *testing.T) {
+func TestSurprisingConfigsAreRefused(t *testing.T) {
 	rule := func(change func(*Rule)) func(*Config) {
 		return func(c *Config) {
 			r := Rule{Scopes: []string{"s"}, Methods: []string{"GET"}, Paths: []string{"/x"}}

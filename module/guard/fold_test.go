@@ -11,7 +11,7 @@ import (
 
 // Characters that are equal by the mappings of package strings, or by the full ones of Unicode, which JavaScript, Java and Python
 // use, are equal for a rule. This walks all of Unicode.
-func TestARuleIgnoresCaseInEveryWayAnUpstreamMay(t *testing.T) {
+func TestRuleIgnoresCaseLikeAnyUpstream(t *testing.T) {
 	full := []cases.Caser{cases.Lower(language.Und), cases.Upper(language.Und), cases.Title(language.Und), cases.Fold()}
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if r >= 0xd800 && r < 0xe000 {

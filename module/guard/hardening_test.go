@@ -22,7 +22,7 @@ func dial(t *testing.T, address string) net.Conn {
 	return c
 }
 
-func TestHeadersOfProxiesHaveNoEffect(t *testing.T) { // G27, G28, H02
+func TestProxyHeadersHaveNoEffect(t *testing.T) { // G27, G28, H02
 	g := build(t, nil)
 	for _, target := range []string{"/admin", "/articles", "/health", "/other"} {
 		want := g.Decide(request("GET", target))
@@ -43,7 +43,7 @@ func TestHeadersOfProxiesHaveNoEffect(t *testing.T) { // G27, G28, H02
 	}
 }
 
-func TestTheHostHasNoEffect(t *testing.T) { // G29
+func TestHostHeaderHasNoEffect(t *testing.T) { // G29
 	g := build(t, nil)
 	for _, host := range []string{"api.example.com", "API.example.com", "api.example.com.", "api.example.com:443", "localhost", ""} {
 		r := request("GET", "/admin")
@@ -54,7 +54,7 @@ func TestTheHostHasNoEffect(t *testing.T) { // G29
 	}
 }
 
-func TestPlaceholdersStayText(t *testing.T) { // G38
+func TestPlaceholdersAreNotExpanded(t *testing.T) { // G38
 	g := guarded(t)
 	d := g.Decide(request("GET", "/x/%7Benv.SECRET%7D", "Authorization", "Bearer {env.SECRET}"))
 	if !d.Allowed || d.Path != "" {
@@ -65,7 +65,7 @@ func TestPlaceholdersStayText(t *testing.T) { // G38
 	}
 }
 
-func TestARefusalRepeatsNothingTheClientSent(t *testing.T) { // H14
+func TestRefusalRepeatsNoClientInput(t *testing.T) { // H14
 	g := build(t, nil)
 	const canary = "c4n4ry"
 	for _, target := range []string{"/c4n4ry", "/c4n4ry/..", "/articles?access_token=c4n4ry", "/articles/c4n4ry", "/c4n4ry%5c"} {
@@ -83,7 +83,7 @@ func TestARefusalRepeatsNothingTheClientSent(t *testing.T) { // H14
 	}
 }
 
-func TestARequestIsNotChangedByItsDecision(t *testing.T) {
+func TestDecisionDoesNotModifyTheRequest(t *testing.T) {
 	g := build(t, func(c *Config) { c.CORS = []string{reader} })
 	r := request("GET", "/%61rticles/x?a=b", "Authorization", "Bearer read", "Origin", reader)
 	before := r.Clone(t.Context())
@@ -94,7 +94,7 @@ func TestARequestIsNotChangedByItsDecision(t *testing.T) {
 	}
 }
 
-func TestAGuardServesInParallel(t *testing.T) {
+func TestGuardServesInParallel(t *testing.T) {
 	g, i := build(t, nil), identity(t, Headers{})
 	var all sync.WaitGroup
 	for range 8 {

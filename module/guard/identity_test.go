@@ -27,7 +27,7 @@ func newIdentity(t testing.TB, h Headers, forwardToken bool) *Identity {
 	return i
 }
 
-func TestNoSpellingOfOurHeadersComesFromAClient(t *testing.T) { // G30
+func TestClientsCannotSendOurHeadersInAnySpelling(t *testing.T) { // G30
 	i := identity(t, Headers{Subject: "X-User-Id", Client: "x-app"})
 	r := request("GET", "/health")
 	names := []string{
@@ -78,7 +78,7 @@ func TestConnectionCannotNameOurHeaders(t *testing.T) { // G31
 	}
 }
 
-func TestTrailersAreStrippedWhenTheyArrive(t *testing.T) {
+func TestReceivedTrailersAreStripped(t *testing.T) {
 	i := identity(t, Headers{})
 	got := make(chan http.Header, 1)
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -102,7 +102,7 @@ func TestTrailersAreStrippedWhenTheyArrive(t *testing.T) {
 	}
 }
 
-func TestCredentialsStayHere(t *testing.T) { // G33
+func TestCredentialsAreNotForwarded(t *testing.T) { // G33
 	r := request("GET", "/", "Authorization", "Bearer read")
 	identity(t, Headers{}).Strip(r)
 	if r.Header["Authorization"] != nil {
@@ -137,7 +137,7 @@ func TestCredentialsStayHere(t *testing.T) { // G33
 	}
 }
 
-func TestWhateverASubjectContainsItIsOneHeader(t *testing.T) { // G32
+func TestAnySubjectIsOneHeader(t *testing.T) { // G32
 	i := identity(t, Headers{})
 	for subject, want := range map[string]string{
 		"u1": "u1", "a@b@c": "a@b@c", "a\r\nX-Admin: 1": "a%0D%0AX-Admin:%201", "李雷": "%E6%9D%8E%E9%9B%B7", "100%": "100%25", "a b": "a%20b",
@@ -157,7 +157,7 @@ func TestWhateverASubjectContainsItIsOneHeader(t *testing.T) { // G32
 	}
 }
 
-func TestAClientOfItsOwnHasNoSubject(t *testing.T) {
+func TestClientCredentialsTokenHasNoSubjectHeader(t *testing.T) {
 	i := identity(t, Headers{})
 	r := request("GET", "/")
 	i.Apply(r, access(func(a *token.Access) { a.Subject, a.Client = token.ClientSubject+"nightly", "nightly" }, "s"))
@@ -167,7 +167,7 @@ func TestAClientOfItsOwnHasNoSubject(t *testing.T) {
 	i.Apply(r, nil)
 }
 
-func TestSharedScopesAreNotChanged(t *testing.T) {
+func TestApplyDoesNotModifySharedScopes(t *testing.T) {
 	scopes := []string{"ä", "b"}
 	identity(t, Headers{}).Apply(request("GET", "/"), access(nil, scopes...))
 	if scopes[0] != "ä" {
@@ -175,7 +175,7 @@ func TestSharedScopesAreNotChanged(t *testing.T) {
 	}
 }
 
-func TestHeaderNamesThatCannotCarryAnIdentityAreRefused(t *testing.T) {
+func TestUnusableHeaderNamesAreRefused(t *testing.T) {
 	for _, name := range []string{
 		"Host", "authorization", "Cookie", "Content_Length", "Connection", "X-Forwarded-For", "X-HTTP-Method-Override", "x user", "x:y", "X_User", "-x", "é",
 		"X-Auth-Client",

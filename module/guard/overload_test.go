@@ -14,7 +14,7 @@ func (remembering) Cached(raw string) bool { return raw == "read" }
 
 // Under overload a guard refuses what would pass or cost a signature, tells known tokens
 // from others, and answers the rest as ever.
-func TestAGuardAsksBeforeItWorks(t *testing.T) { // N10
+func TestOverloadedGuardAdmitsBeforeVerifying(t *testing.T) { // N10
 	admitKnown := false
 	g := build(t, func(c *Config) {
 		c.Verifier = remembering{known()}

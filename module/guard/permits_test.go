@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
-func TestWhatIsPermittedIsWhatWouldBeDecided(t *testing.T) {
+func TestPermitsMatchesDecide(t *testing.T) {
 	rules := []Rule{
 		{Public: true, Methods: []string{"GET"}, Paths: []string{"/open/*"}},
 		{Scopes: []string{"articles:read"}, Methods: []string{"GET"}, Paths: []string{"/articles/*", "/a/*/b"}},

@@ -12,7 +12,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
 )
 
-func TestAPreflightForTheUpstreamPassesOnlyWhereARuleKnowsTheRequest(t *testing.T) {
+func TestUpstreamPreflightNeedsAMatchingRule(t *testing.T) {
 	closed := build(t, func(c *Config) { c.CORSUpstream = true })
 	open := build(t, func(c *Config) { c.CORSUpstream, c.Otherwise = true, Token })
 	for _, c := range []struct {
@@ -46,7 +46,7 @@ func TestAPreflightForTheUpstreamPassesOnlyWhereARuleKnowsTheRequest(t *testing.
 
 // What passes as a preflight is what the guard would judge by a rule, or by `otherwise
 // token`, if it were the request that it asks about.
-func TestNoPreflightPassesForARequestThatNobodyMayMake(t *testing.T) {
+func TestPreflightPassesOnlyForAPermittedRequest(t *testing.T) {
 	g := build(t, func(c *Config) { c.CORSUpstream = true })
 	segments := []string{"articles", "health", "admin", "public", "x", "%2F", "..", "", "%61"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -62,7 +62,7 @@ func TestNoPreflightPassesForARequestThatNobodyMayMake(t *testing.T) {
 	})
 }
 
-func TestPreflightsForTheUpstreamAreCountedByAddress(t *testing.T) {
+func TestUpstreamPreflightsAreCountedByAddress(t *testing.T) {
 	at := noon
 	now := func() time.Time { return at }
 	ip := "192.0.2.1"
@@ -90,7 +90,7 @@ func TestPreflightsForTheUpstreamAreCountedByAddress(t *testing.T) {
 	}
 }
 
-func TestAStrippedPreflightHasOnlyWhatCORSNeeds(t *testing.T) {
+func TestStrippedPreflightHasOnlyWhatCORSNeeds(t *testing.T) {
 	r := request("OPTIONS", "/articles/7?act=del&aid=7", "Origin", reader, "Access-Control-Request-Method", "GET",
 		"Access-Control-Request-Headers", "authorization", "Cookie", "a=1", "Authorization", "x", "Proxy-Authorization", "x",
 		"X-Api-Key", "x", "X-Http-Method-Override", "DELETE", "Referer", "x", "User-Agent", "Test")

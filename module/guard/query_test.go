@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestATokenIsSeenInEveryReferer(t *testing.T) {
+func TestTokenIsFoundInEveryReferer(t *testing.T) {
 	const bare, token = "https://api.example/read?a=b", "https://api.example/read?a=b&access_token=x"
 	for _, c := range []struct {
 		sent []string

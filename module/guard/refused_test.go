@@ -12,7 +12,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
-func TestOnlyForgedTokensRaiseTheAlarmAndAllAreAnsweredAlike(t *testing.T) { // L16, S16
+func TestOnlyForgedTokensAlertAndAnswersAreEqual(t *testing.T) { // L16, S16
 	now := noon
 	clock := func() time.Time { return now }
 	g := build(t, func(c *Config) {
@@ -66,7 +66,7 @@ func TestOnlyForgedTokensRaiseTheAlarmAndAllAreAnsweredAlike(t *testing.T) { // 
 	}
 }
 
-func TestARefusalSaysWhichCheckFailed(t *testing.T) { // S08
+func TestRefusalNamesTheFailedCheck(t *testing.T) { // S08
 	g := build(t, nil)
 	for raw, want := range map[string]token.Refusal{
 		"forged": token.BadSignature, "revoked": token.Revoked, "expired": token.Expired, "issuer": token.WrongIssuer,
@@ -80,7 +80,7 @@ func TestARefusalSaysWhichCheckFailed(t *testing.T) { // S08
 	}
 }
 
-func TestTheChallengeNamesTheScopesOfTheRuleUnlessTheyAreHidden(t *testing.T) { // S20
+func TestChallengeNamesTheRulesScopesUnlessHidden(t *testing.T) { // S20
 	g := build(t, func(c *Config) {
 		c.Otherwise = Token
 		c.Hidden = func(scope string) bool { return scope == "admin" }

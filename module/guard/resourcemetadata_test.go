@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTheMetadataOfAResourceIsWhereItsIdentifierSays(t *testing.T) {
+func TestResourceMetadataPathFollowsTheIdentifier(t *testing.T) {
 	const issuer = "https://id.example.com"
 	for resource, want := range map[string]string{
 		"https://api.example.com":         "https://api.example.com/.well-known/oauth-protected-resource",
@@ -41,7 +41,7 @@ func TestTheMetadataOfAResourceIsWhereItsIdentifierSays(t *testing.T) {
 	}
 }
 
-func TestChallengesNameTheMetadataOfTheResource(t *testing.T) {
+func TestChallengesNameTheResourceMetadata(t *testing.T) {
 	c, err := newChallenges("api", "https://api.example.com/.well-known/oauth-protected-resource")
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestChallengesNameTheMetadataOfTheResource(t *testing.T) {
 	}
 }
 
-func TestTheMetadataNamesTheAddressThatWasAskedFor(t *testing.T) { // S20
+func TestResourceMetadataNamesTheRequestedResource(t *testing.T) { // S20
 	m, _ := NewResourceMetadata("https://api.example.com/v1", "https://id.example.com", []string{"read"})
 	for path, want := range map[string]string{
 		m.Path: "https://api.example.com/v1", wellKnownResource: "https://api.example.com/v1", wellKnownResource + "/": "https://api.example.com/v1",
@@ -80,7 +80,7 @@ func TestTheMetadataNamesTheAddressThatWasAskedFor(t *testing.T) { // S20
 	}
 }
 
-func TestTheMetadataIsForWhoeverReadsItsAddress(t *testing.T) {
+func TestResourceMetadataIsServedAtItsPaths(t *testing.T) {
 	m, _ := NewResourceMetadata("https://api.example.com/v1", "https://id.example.com", nil)
 	for target, want := range map[string]bool{
 		"GET " + m.Path: true, "HEAD " + m.Path: true, "GET " + m.Path + "?x=1": true,

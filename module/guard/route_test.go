@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestARouteMatchesEverySpellingOfItsPaths(t *testing.T) {
+func TestRouteMatchesEverySpellingOfItsPaths(t *testing.T) {
 	var route Routes
 	if err := route.Add([]string{"GET"}, []string{"/export", "/bücher", "/jobs/*"}); err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestARouteMatchesEverySpellingOfItsPaths(t *testing.T) {
 
 // A request target such as http://api.example has no path at all, and upstreams read it as
 // the root.
-func TestARequestWithoutAPathIsForTheRoot(t *testing.T) {
+func TestRequestWithoutAPathMatchesTheRoot(t *testing.T) {
 	for _, c := range []struct {
 		pattern, target string
 		want            bool

@@ -90,7 +90,7 @@ func randomPath(r *rand.Rand) string {
 }
 
 // The tree decides as the rules one after the other do, and finds the same rules that never decide.
-func TestTheTreeOfRulesKeepsTheirOrder(t *testing.T) {
+func TestRuleTreeKeepsRuleOrder(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var tree ruleTree

@@ -15,7 +15,7 @@ func strip(a *Answer, h http.Header) (found string) {
 	return strings.TrimSpace(found)
 }
 
-func TestAnAnswerKeepsCookiesThatAreNotOurs(t *testing.T) {
+func TestUpstreamCookiesArePreserved(t *testing.T) {
 	a := NewAnswer("articles")
 	for line, ours := range map[string]bool{
 		"gatehouse=x; Path=/":                true,
@@ -60,7 +60,7 @@ func TestAnAnswerKeepsCookiesThatAreNotOurs(t *testing.T) {
 	}
 }
 
-func TestAnAnswerKeepsChallengesThatAreNotOurs(t *testing.T) {
+func TestUpstreamChallengesArePreserved(t *testing.T) {
 	a := NewAnswer("My API")
 	for line, ours := range map[string]bool{
 		`Bearer realm="My API"`:                                       true,
@@ -89,7 +89,7 @@ func TestAnAnswerKeepsChallengesThatAreNotOurs(t *testing.T) {
 	}
 }
 
-func TestAnAnswerDoesNotClearOurCookies(t *testing.T) {
+func TestUpstreamCannotClearOurCookies(t *testing.T) {
 	a := NewAnswer()
 	for value, ours := range map[string]bool{
 		`"cookies"`: true, `"*"`: true, `"cache", "cookies"`: true, `"storage","Cookies" ,"cache"`: true, `cookies`: true, `*`: true, `"coo kies"`: true, `"c\ookies"`: true,
@@ -102,7 +102,7 @@ func TestAnAnswerDoesNotClearOurCookies(t *testing.T) {
 	}
 }
 
-func TestAnAnswerWithoutAnythingOfOursCostsNoAllocation(t *testing.T) {
+func TestUnaffectedAnswerCostsNoAllocation(t *testing.T) {
 	a := NewAnswer("articles")
 	h := http.Header{"Content-Type": {"application/json"}, "Set-Cookie": {"PHPSESSID=1; Path=/"}, "Etag": {`"x"`}}
 	ignore := func(AnswerField) {}

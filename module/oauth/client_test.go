@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestAClientMatchesAnyOfItsAddressesAndNoOther(t *testing.T) {
+func TestClientMatchesOnlyItsRedirectURIs(t *testing.T) {
 	c := &Client{ID: "c", RedirectURIs: []string{"https://a.example/cb", "https://b.example/cb"}}
 	for uri, want := range map[string]bool{
 		"https://a.example/cb": true, "https://b.example/cb": true, "https://c.example/cb": false,
@@ -23,7 +23,7 @@ func TestAClientMatchesAnyOfItsAddressesAndNoOther(t *testing.T) {
 	}
 }
 
-func TestConsentIsNotRememberedWhereAnyProgramCanPoseAsTheClient(t *testing.T) { // RFC 8252 section 8.6
+func TestConsentIsNotRememberedForSpoofableClients(t *testing.T) { // RFC 8252 section 8.6
 	for _, c := range []struct {
 		public bool
 		uri    string
@@ -38,7 +38,7 @@ func TestConsentIsNotRememberedWhereAnyProgramCanPoseAsTheClient(t *testing.T) {
 	}
 }
 
-func TestWhatScopesARequestGives(t *testing.T) { // A23
+func TestRequestedScopes(t *testing.T) { // A23
 	c := &Client{Scopes: []string{"read", "write", "openid"}, DefaultScopes: []string{"read"}}
 	for in, want := range map[string][]string{
 		"": {"read"}, "  ": {"read"}, "write": {"write"}, "write read": {"write", "read"}, "openid": {"openid"},
@@ -66,13 +66,13 @@ func TestWhatScopesARequestGives(t *testing.T) { // A23
 	}
 }
 
-func TestTheTitleFallsBackToTheID(t *testing.T) {
+func TestTitleFallsBackToTheID(t *testing.T) {
 	if (&Client{ID: "c"}).Title() != "c" || (&Client{ID: "c", Name: "C"}).Title() != "C" {
 		t.Error("title")
 	}
 }
 
-func TestOriginsThatMayReadTokenAnswers(t *testing.T) { // T19
+func TestOriginsAllowedToReadTokenAnswers(t *testing.T) { // T19
 	uris := []string{"https://a.example/cb", "https://a.example/cb2", "http://127.0.0.1:3000/cb", "com.example.app:/cb"}
 	public := &Client{Public: true, RedirectURIs: uris, Origins: []string{"https://b.example"}}
 	if got := public.CORSOrigins(); !slices.Equal(got, []string{"http://127.0.0.1:3000", "https://a.example", "https://b.example"}) {
@@ -87,7 +87,7 @@ func TestOriginsThatMayReadTokenAnswers(t *testing.T) { // T19
 	}
 }
 
-func TestErrorsHaveTheirStatusAndAreNotChangedInPlace(t *testing.T) {
+func TestErrorsHaveTheirStatusAndAreCopiedOnChange(t *testing.T) {
 	for code, status := range map[Code]int{
 		InvalidRequest: 400, InvalidGrant: 400, InvalidScope: 400, UnauthorizedClient: 400, InvalidTarget: 400,
 		InvalidClient: 401, InvalidToken: 401, InsufficientScope: 403, SlowDown: 429, ServerError: 500, TemporarilyUnavailable: 503,
@@ -108,7 +108,7 @@ func TestErrorsHaveTheirStatusAndAreNotChangedInPlace(t *testing.T) {
 	}
 }
 
-func TestAWaitIsRoundedUp(t *testing.T) {
+func TestRetryAfterIsRoundedUp(t *testing.T) {
 	for d, want := range map[time.Duration]int{
 		-time.Second: 1, 0: 1, 1: 1, time.Second: 1, time.Second + 1: 2, 1500 * time.Millisecond: 2, time.Minute: 60,
 	} {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestWhatIsWrongWithAClient(t *testing.T) {
+func TestInvalidClients(t *testing.T) {
 	end := map[GrantType]time.Time{Password: time.Unix(1_900_000_000, 0)}
 	good := func() *Client {
 		return &Client{

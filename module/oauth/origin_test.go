@@ -2,7 +2,7 @@ package oauth
 
 import "testing"
 
-func TestAnOriginIsWrittenAsBrowsersSendIt(t *testing.T) {
+func TestOriginFormMatchesWhatBrowsersSend(t *testing.T) {
 	for origin, ok := range map[string]bool{
 		"https://app.example": true, "http://localhost:3000": true, "https://app.example:8443": true,
 		"": false, "*": false, "https://*.example": false, "https://app.example/": false, "https://app.example/path": false,

@@ -11,7 +11,7 @@ const (
 	rfcChallenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 )
 
-func TestTheChallengeIsThatOfTheRFC(t *testing.T) {
+func TestChallengeFollowsTheRFC(t *testing.T) {
 	if got := Challenge(rfcVerifier); got != rfcChallenge {
 		t.Error(got)
 	}
@@ -20,7 +20,7 @@ func TestTheChallengeIsThatOfTheRFC(t *testing.T) {
 	}
 }
 
-func TestChallengesThatCannotBeADigestAreRefused(t *testing.T) {
+func TestInvalidCodeChallengesAreRefused(t *testing.T) {
 	if !ValidChallenge(rfcChallenge) {
 		t.Error("a good one was refused")
 	}
@@ -35,7 +35,7 @@ func TestChallengesThatCannotBeADigestAreRefused(t *testing.T) {
 	}
 }
 
-func TestAVerifierMustAnswerTheChallenge(t *testing.T) { // C07
+func TestVerifierMustMatchTheChallenge(t *testing.T) { // C07
 	for _, c := range []struct {
 		name, challenge, verifier string
 		want                      bool

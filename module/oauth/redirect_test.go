@@ -28,7 +28,7 @@ var unregistrable = []string{
 	"https://web.example/" + strings.Repeat("a", MaxRedirectURI),
 }
 
-func TestAddressesThatCouldLeadElsewhereAreNotRegistered(t *testing.T) { // A09
+func TestUnsafeRedirectURIsAreRefused(t *testing.T) { // A09
 	for _, s := range unregistrable {
 		for _, native := range []bool{false, true} {
 			if CheckRedirectURI(s, native) == nil {
@@ -38,7 +38,7 @@ func TestAddressesThatCouldLeadElsewhereAreNotRegistered(t *testing.T) { // A09
 	}
 }
 
-func TestAddressesThatMayBeRegistered(t *testing.T) {
+func TestRegistrableRedirectURIs(t *testing.T) {
 	for _, c := range []struct {
 		uri         string
 		web, native bool
@@ -66,7 +66,7 @@ func TestAddressesThatMayBeRegistered(t *testing.T) {
 	}
 }
 
-func TestARefusedAddressIsNotInTheError(t *testing.T) {
+func TestRefusedAddressIsNotInTheError(t *testing.T) {
 	for _, s := range unregistrable {
 		if err := CheckRedirectURI(s, false); err != nil && len(s) > 8 && strings.Contains(err.Error(), s) {
 			t.Errorf("%v", err)
@@ -74,7 +74,7 @@ func TestARefusedAddressIsNotInTheError(t *testing.T) {
 	}
 }
 
-func TestAnAddressIsComparedExactly(t *testing.T) { // A05, A06, A08
+func TestRedirectURIIsComparedExactly(t *testing.T) { // A05, A06, A08
 	const web, query = "https://client.example/cb", "https://client.example/cb?a=1&b=2"
 	for registered, others := range map[string][]string{
 		web: {
@@ -105,7 +105,7 @@ func TestAnAddressIsComparedExactly(t *testing.T) { // A05, A06, A08
 	}
 }
 
-func TestTheLoopbackPortIsFreeForNativeClients(t *testing.T) { // A10, A11, RFC 8252 section 7.3
+func TestLoopbackPortIsFreeForNativeClients(t *testing.T) { // A10, A11, RFC 8252 section 7.3
 	const four, six = "http://127.0.0.1/cb", "http://[::1]/cb"
 	for _, c := range []struct {
 		registered, sent string
@@ -155,7 +155,7 @@ func TestTheLoopbackPortIsFreeForNativeClients(t *testing.T) { // A10, A11, RFC 
 	}
 }
 
-func TestLoopbackIsThisMachineOnly(t *testing.T) {
+func TestLoopbackHosts(t *testing.T) {
 	for host, want := range map[string]bool{
 		"localhost": true, "127.0.0.1": true, "127.8.8.8": true, "::1": true, "[::1]": true, "::ffff:127.0.0.1": true,
 		"": false, "localhost.": false, "LOCALHOST": false, "a.localhost": false, "127.1": false, "0.0.0.0": false, "::": false,

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestScopesAreSplitAtSpacesAndKeptInOrder(t *testing.T) { // A23
+func TestScopesAreSplitAtSpacesInOrder(t *testing.T) { // A23
 	for in, want := range map[string][]string{
 		"": nil, " ": nil, "a": {"a"}, "b a": {"b", "a"}, "  a   b ": {"a", "b"}, "a b a": {"a", "b"},
 		"A a": {"A", "a"}, "read:all read": {"read:all", "read"}, "https://x.example/s!": {"https://x.example/s!"},
@@ -31,7 +31,7 @@ func TestMalformedScopesAreRefused(t *testing.T) { // A23, RFC 6749 section 3.3
 	}
 }
 
-func TestScopesHaveCaps(t *testing.T) { // A24
+func TestScopeCountAndLengthAreLimited(t *testing.T) { // A24
 	var names []string
 	for i := range MaxScopes {
 		names = append(names, fmt.Sprint("s", i))

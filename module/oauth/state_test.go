@@ -2,7 +2,7 @@ package oauth
 
 import "testing"
 
-func TestTheStateRuleOfAClient(t *testing.T) {
+func TestClientStateRule(t *testing.T) {
 	for name, tc := range map[string]struct {
 		client  Client
 		general StateRule
@@ -37,7 +37,7 @@ func TestTheStateRuleOfAClient(t *testing.T) {
 	}
 }
 
-func TestStateRulesByTheirWords(t *testing.T) {
+func TestStateRulesAreParsed(t *testing.T) {
 	for word, want := range map[string]StateRule{
 		"": "", "always": StateAlways, "unless_pkce_or_nonce": StateUnlessPKCEOrNonce, "with_pkce_optional": StateUnlessPKCEOrNonce, "never": StateNever,
 	} {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestWhatIsWrongWithAClientOfVariantB(t *testing.T) {
+func TestInvalidVariantBClients(t *testing.T) {
 	good := func() *Client {
 		return &Client{
 			ID: "portal", SecretHashes: []string{"x"}, VariantB: true, RedirectURIs: []string{"https://portal.example/wx", "http://127.0.0.1:8080/wx"},
@@ -56,7 +56,7 @@ func TestWhatIsWrongWithAClientOfVariantB(t *testing.T) {
 	}
 }
 
-func TestWordsOfVariantBAreForItsClientsOnly(t *testing.T) {
+func TestVariantBSettingsNeedAVariantBClient(t *testing.T) {
 	good := func() *Client {
 		return &Client{ID: "web", SecretHashes: []string{"x"}, Grants: []GrantType{DeviceCode, RefreshToken}, Scopes: []string{"read"}}
 	}
@@ -79,7 +79,7 @@ func TestWordsOfVariantBAreForItsClientsOnly(t *testing.T) {
 	}
 }
 
-func TestTheDeviceGrantHasAShortName(t *testing.T) {
+func TestDeviceGrantHasAShortName(t *testing.T) {
 	named := &Client{Grants: []GrantType{"device_code", "refresh_token", DeviceCode}}
 	err := named.Resolve(nil)
 	got := named.Grants

@@ -28,7 +28,7 @@ func perMinute(limit int64) *ratelimit.Policy {
 }
 
 // N11: what one key costs, whatever the subject's length and the length of its use.
-func TestAKeyCostsFewBytes(t *testing.T) {
+func TestKeyMemoryIsLimited(t *testing.T) {
 	long := strings.Repeat("x", 8<<10)
 	for _, c := range []struct {
 		name    string
@@ -67,7 +67,7 @@ func TestAKeyCostsFewBytes(t *testing.T) {
 }
 
 // N11: ten times as many keys as there is room for, some of which need much of it.
-func TestTheMemoryStaysBelowItsSize(t *testing.T) {
+func TestMemoryStaysBelowItsSize(t *testing.T) {
 	const size, keys = ratelimit.MinSize, 120_000
 	clock := newClock()
 	before := heap()
@@ -97,7 +97,7 @@ func TestTheMemoryStaysBelowItsSize(t *testing.T) {
 
 // N11: at twice the number of keys for which there is room, greedy subjects are refused and
 // the others are not.
-func TestAtTheCapNewSubjectsAreServedBesideGreedyOnes(t *testing.T) {
+func TestFullTableServesNewSubjectsBesideGreedyOnes(t *testing.T) {
 	const room = 25_000 // in 2 MiB, about 21,000
 	for _, limit := range []int64{5, 100} {
 		t.Run(fmt.Sprint("limit ", limit), func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestAtTheCapNewSubjectsAreServedBesideGreedyOnes(t *testing.T) {
 }
 
 // N11: greedy subjects that were evicted are each in the way of one bucket in thousands.
-func TestEvictedGreedySubjectsAreInTheWayOfFew(t *testing.T) {
+func TestEvictedGreedySubjectsAffectFewOthers(t *testing.T) {
 	clock := newClock()
 	m, p := memory(t, 8<<20, clock.now), perMinute(2)
 	evicted := uint64(0)
@@ -174,7 +174,7 @@ func TestEvictedGreedySubjectsAreInTheWayOfFew(t *testing.T) {
 }
 
 // Room is taken from the policy that has the most, and from the subjects that are idle.
-func TestAFloodUnderOnePolicyEvictsItsOwnIdleSubjects(t *testing.T) {
+func TestFloodEvictsIdleSubjectsOfItsOwnPolicy(t *testing.T) {
 	clock := newClock()
 	m := memory(t, ratelimit.MinSize, clock.now)
 	flooded, other := perMinute(1000), &ratelimit.Policy{Name: "other", Limit: 10, Window: time.Minute}
@@ -197,7 +197,7 @@ func TestAFloodUnderOnePolicyEvictsItsOwnIdleSubjects(t *testing.T) {
 	}
 }
 
-func TestExpiredKeysGiveWayBeforeAnyIsEvicted(t *testing.T) {
+func TestExpiredKeysAreRemovedBeforeEvictions(t *testing.T) {
 	clock := newClock()
 	m, p := memory(t, ratelimit.MinSize, clock.now), perMinute(5)
 	for round := range 5 {
@@ -214,7 +214,7 @@ func TestExpiredKeysGiveWayBeforeAnyIsEvicted(t *testing.T) {
 }
 
 // Another size applies at once, and no counts are lost.
-func TestResizing(t *testing.T) {
+func TestResizeAppliesAtOnceAndKeepsCounts(t *testing.T) {
 	m, p := memory(t, 0, newClock().now), perMinute(10)
 	const keys = 50_000
 	for i := range keys {
@@ -245,7 +245,7 @@ func TestResizing(t *testing.T) {
 
 // Row by row 1, 2 and 10 times as many subjects as there is room for, within one window: the
 // memory stays below its size, and first requests are not refused for want of room.
-func TestFirstRequestsAtTheCapAndFarAboveIt(t *testing.T) {
+func TestFirstRequestsAtAndFarAboveTheCap(t *testing.T) {
 	const size = 4 << 20
 	const room = size / 112 // a key takes 68 bytes; an eighth remembers who was evicted, and pages are not full
 	for _, times := range []int{1, 2, 10} {

@@ -8,7 +8,7 @@ import (
 
 // Whoever was evicted is remembered for at least the window of its policy and two slots, whatever
 // else is evicted and however the size changes. Two windows later nobody is.
-func TestEvictedSubjectsAreRememberedAsLongAsTheyCount(t *testing.T) {
+func TestEvictedSubjectsAreRememberedForTheirWindow(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	table := newTable(4)
 	short := table.addLine(&Policy{Name: "short", Window: 6 * time.Second})
@@ -51,7 +51,7 @@ func TestEvictedSubjectsAreRememberedAsLongAsTheyCount(t *testing.T) {
 }
 
 // With ten subjects in the room of one key few others are taken for evicted.
-func TestFewStrangersAreTakenForEvicted(t *testing.T) {
+func TestFewStrangersAreMistakenForEvicted(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	table := newTable(4)
 	line := table.addLine(&Policy{Name: "p", Window: time.Minute})

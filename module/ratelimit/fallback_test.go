@@ -30,7 +30,7 @@ func without(t testing.TB, f *ratelimit.Fallback, cost int64, charges ...ratelim
 	return v
 }
 
-func TestInAnOutageAllNodesTogetherStayWithinTheLimit(t *testing.T) {
+func TestFallbackNodesTogetherStayWithinTheLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newClock()
 		nodes := make([]*ratelimit.Fallback, rapid.IntRange(1, 4).Draw(t, "nodes"))
@@ -89,7 +89,7 @@ func TestInAnOutageAllNodesTogetherStayWithinTheLimit(t *testing.T) {
 	})
 }
 
-func TestAnOutageGivesANodeItsPart(t *testing.T) {
+func TestFallbackGivesANodeItsShare(t *testing.T) {
 	c := newClock()
 	f := fallback(t, 2, 0, c.now)
 	p := &ratelimit.Policy{Name: "p", Limit: 40, Window: 10 * time.Second}
@@ -116,7 +116,7 @@ func TestAnOutageGivesANodeItsPart(t *testing.T) {
 	}
 }
 
-func TestSmallLimitsInAnOutage(t *testing.T) {
+func TestSmallLimitsDuringAnOutage(t *testing.T) {
 	for _, c := range []struct {
 		limit int64
 		nodes int
@@ -137,7 +137,7 @@ func TestSmallLimitsInAnOutage(t *testing.T) {
 	}
 }
 
-func TestARefusalInAnOutageTakesFromNoPolicyAndADryRunRefusesNothing(t *testing.T) {
+func TestFallbackDenialChargesNoPolicyAndDryRunAdmits(t *testing.T) {
 	c := newClock()
 	f := fallback(t, 1, 0, c.now)
 	wide, narrow := &ratelimit.Policy{Name: "wide", Limit: 20, Window: time.Second}, &ratelimit.Policy{Name: "narrow", Limit: 2, Window: time.Second}
@@ -156,7 +156,7 @@ func TestARefusalInAnOutageTakesFromNoPolicyAndADryRunRefusesNothing(t *testing.
 
 // At the cap a new subject shares one of thousands of buckets: a greedy one is in the way of
 // few.
-func TestAnOutageKeepsItsSubjectsBounded(t *testing.T) {
+func TestFallbackSubjectsAreLimited(t *testing.T) {
 	c := newClock()
 	f := fallback(t, 1, 40, c.now)
 	p := &ratelimit.Policy{Name: "p", Limit: 4, Window: time.Minute}
@@ -194,7 +194,7 @@ func TestAnOutageKeepsItsSubjectsBounded(t *testing.T) {
 	}
 }
 
-func TestRoomIsNotMadeOfWhatTheRequestTakesFrom(t *testing.T) {
+func TestEvictionSparesTheRequestsOwnBuckets(t *testing.T) {
 	c := newClock()
 	f := fallback(t, 1, 8, c.now)
 	a := ratelimit.Charge{Policy: &ratelimit.Policy{Name: "a", Limit: 2, Window: time.Second}, Subject: "s"}
@@ -209,7 +209,7 @@ func TestRoomIsNotMadeOfWhatTheRequestTakesFrom(t *testing.T) {
 	}
 }
 
-func TestOpenAndClosedInAnOutage(t *testing.T) {
+func TestOutageOpenAndClosed(t *testing.T) {
 	f := fallback(t, 1, 0, nil)
 	r := ratelimit.Request{Charges: []ratelimit.Charge{{Policy: tenUnits(), Subject: "s"}}, OnOutage: ratelimit.OutageOpen}
 	if v, err := f.Decide(r); err != nil || !v.Admitted || !v.Outage || len(v.Results) != 0 || v.At.IsZero() {

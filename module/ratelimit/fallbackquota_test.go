@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 
-func TestAPartThatGetsSmallerInAnOutageHoldsForThoseWhoAreKnownToo(t *testing.T) {
+func TestReducedFallbackQuotaAppliesToKnownSubjects(t *testing.T) {
 	nodes, c := 1, newClock()
 	f, err := ratelimit.NewFallback(ratelimit.FallbackConfig{Nodes: func() int { return nodes }, Now: c.now})
 	if err != nil {
@@ -36,7 +36,7 @@ func TestAPartThatGetsSmallerInAnOutageHoldsForThoseWhoAreKnownToo(t *testing.T)
 	}
 }
 
-func TestNobodyIsToldToWaitForAWindowWhoseRequestOnlyAnOutageIsTooSmallFor(t *testing.T) {
+func TestFallbackRetryIsShortForATooLargeRequest(t *testing.T) {
 	c := newClock()
 	f := fallback(t, 2, 0, c.now)
 	v := without(t, f, 30, ratelimit.Charge{Policy: &ratelimit.Policy{Name: "p", Limit: 100, Window: 24 * time.Hour}, Subject: "s"})

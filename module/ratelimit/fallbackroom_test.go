@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestSharedBucketsOfAnOutageAreBoundedAndForgotten(t *testing.T) {
+func TestFallbackSharedBucketsAreLimitedAndExpire(t *testing.T) {
 	at := time.Unix(1_900_000_000, 0)
 	f, err := NewFallback(FallbackConfig{Nodes: func() int { return 1 }, Subjects: 8, Now: func() time.Time { return at }})
 	if err != nil {

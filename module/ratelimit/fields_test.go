@@ -71,7 +71,7 @@ func TestFieldsOfAResponse(t *testing.T) {
 	}
 }
 
-func TestOnHTTP1TheFieldsAreSpeltAsDocumented(t *testing.T) {
+func TestHTTP1FieldSpellingIsAsDocumented(t *testing.T) {
 	var wire strings.Builder
 	h := http.Header{}
 	NewFields(Both, Verdict{Admitted: true, At: noon, Results: []Result{res(client, 1, 0, 0)}}).Set(h)
@@ -90,7 +90,7 @@ func TestOnHTTP1TheFieldsAreSpeltAsDocumented(t *testing.T) {
 	}
 }
 
-func TestWithoutAnEnforcedPolicyNothingIsTouched(t *testing.T) {
+func TestHeadersAreUnchangedWithoutAnEnforcedPolicy(t *testing.T) {
 	h := http.Header{"X-Ratelimit-Limit": {"upstream"}}
 	NewFields(Both, Verdict{Admitted: true, At: noon, Results: []Result{res(dry, 0, 0, time.Second)}}).Set(h)
 	NewFields(Both, Verdict{Admitted: true, At: noon}).Set(h)
@@ -99,7 +99,7 @@ func TestWithoutAnEnforcedPolicyNothingIsTouched(t *testing.T) {
 	}
 }
 
-func TestFieldsAreExposedToOtherOriginsOnce(t *testing.T) {
+func TestCORSExposesFieldsOnce(t *testing.T) {
 	const expose = "Access-Control-Expose-Headers"
 	f := NewFields(X, Verdict{Admitted: true, At: noon, Results: []Result{res(client, 1, 0, 0)}})
 	for _, c := range []struct {
@@ -141,7 +141,7 @@ func TestStyles(t *testing.T) {
 	}
 }
 
-func TestTheReportedResult(t *testing.T) {
+func TestReportedLimitIsTheTightest(t *testing.T) {
 	short, long := res(client, 0, time.Second, time.Second), res(route, 4, time.Minute, time.Minute)
 	never := res(client, 0, 0, Never)
 	little, much := res(client, 1, 0, 0), res(route, 2, 0, 0)

@@ -102,7 +102,7 @@ func TestParallelRequestsAtTheCap(t *testing.T) {
 	}
 }
 
-func TestTheUsualDecisionAllocatesNothing(t *testing.T) {
+func TestTypicalDecisionAllocatesNothing(t *testing.T) {
 	m := memory(t, 0, time.Now)
 	r := usual()
 	if n := testing.AllocsPerRun(100, func() {

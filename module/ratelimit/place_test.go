@@ -10,7 +10,7 @@ import (
 )
 
 // Each set is written as name=by for each of its policies, and lists what their places are.
-func TestPoliciesOfOneRequestHaveOnePlace(t *testing.T) {
+func TestPoliciesOfOneRequestShareAHashTag(t *testing.T) {
 	for name, c := range map[string]struct{ sets, want []string }{
 		"one policy":                       {[]string{"a=all"}, []string{"*"}},
 		"two policies of one subject":      {[]string{"a=user b=user"}, []string{"* *"}},

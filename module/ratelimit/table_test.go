@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestSizesAreWhatTheyAreTakenFor(t *testing.T) {
+func TestTableStructureSizes(t *testing.T) {
 	if n := unsafe.Sizeof(cell{}); n+4 != cellBytes || n<<cellShift != pageBytes {
 		t.Errorf("a cell has %d bytes", n)
 	}
@@ -81,7 +81,7 @@ func alive(s State) map[int64]uint32 {
 }
 
 // A table without a cap is a map of States, whatever the units and however many.
-func TestATableGivesBackTheStatesThatWerePut(t *testing.T) {
+func TestTableReturnsStoredStates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		table := newTable(64)
 		table.cap = 1 << 40
@@ -136,7 +136,7 @@ func TestATableGivesBackTheStatesThatWerePut(t *testing.T) {
 
 // A State that covers another counts at least as much at any time, and no more than the one
 // of the two that counts more.
-func TestCoveringCountsTheLargerOfTwoAtAnyTime(t *testing.T) {
+func TestCoveringStateCountsTheLargerOfTwo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := Grain{Window: 6000, Slot: 100}
 		draw := func(name string) (s State) {
@@ -166,7 +166,7 @@ func TestCoveringCountsTheLargerOfTwoAtAnyTime(t *testing.T) {
 }
 
 // Nobody exceeds a limit when subjects are evicted and come back all the time.
-func TestNoSubjectIsOverItsLimitHoweverFullTheMemory(t *testing.T) {
+func TestSubjectsStayWithinTheirLimitUnderEviction(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := time.Unix(1_900_000_000, 0)
 		m := newMemory(1, rapid.SampledFrom([]int{1, 2, 4}).Draw(t, "buckets"), func() time.Time { return at })
@@ -211,7 +211,7 @@ func TestNoSubjectIsOverItsLimitHoweverFullTheMemory(t *testing.T) {
 	})
 }
 
-func TestALineIsReusedWhenItsPolicyIsGone(t *testing.T) {
+func TestTableRowIsReusedAfterItsPolicyEnds(t *testing.T) {
 	at := time.Unix(1_900_000_000, 0)
 	m := newMemory(1, 4, func() time.Time { return at })
 	m.shards[0].cap = 3 * cellBytes

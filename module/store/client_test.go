@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-func TestTheSecretsOfAClientOverlapAsLongAsWasSaid(t *testing.T) {
+func TestClientSecretsOverlapAsConfigured(t *testing.T) {
 	now := time.Unix(1_900_000_000, 0)
 	read := Client{Client: oauth.Client{ID: "c"}}.Rotate("first", now, 0)
 	next := read.Rotate("second", now.Add(time.Hour), time.Minute)
@@ -31,7 +31,7 @@ func TestTheSecretsOfAClientOverlapAsLongAsWasSaid(t *testing.T) {
 	}
 }
 
-func TestARegistrationIsKeptOnce(t *testing.T) {
+func TestRegistrationIsMarkedUsedOnce(t *testing.T) {
 	c := Client{UnusedUntil: time.Unix(1, 0)}
 	kept, ok := c.Used()
 	if !ok || !kept.UnusedUntil.IsZero() || c.UnusedUntil.IsZero() {

@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-func TestACodeIsClaimedAndUsedByOneExchange(t *testing.T) {
+func TestCodeIsClaimedAndUsedByOneExchange(t *testing.T) {
 	code := Code{State: CodeIssued, Client: "c"}
 	claimed, ok := code.Claim("first")
 	if !ok || claimed.State != CodeClaimed || claimed.Attempt != "first" || claimed.Client != "c" {
@@ -38,7 +38,7 @@ func TestACodeIsClaimedAndUsedByOneExchange(t *testing.T) {
 }
 
 // A used code stays for weeks: what its grant has is not kept twice, and who may redeem it is still told from others.
-func TestAUsedCodeIsSmallAndStillBound(t *testing.T) {
+func TestUsedCodeIsSmallAndStillBound(t *testing.T) {
 	const uri, verifier = "https://client.example/callback", "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 	full := Code{
 		State: CodeClaimed, Attempt: "a", Dialect: DialectOAuth, Client: "c", Subject: "s", Scopes: []string{"read"}, RedirectURI: uri,
@@ -69,7 +69,7 @@ func TestAUsedCodeIsSmallAndStillBound(t *testing.T) {
 	}
 }
 
-func TestEachStateOfACodeAllowsItsTransitions(t *testing.T) {
+func TestCodeStatesAllowOnlyTheirTransitions(t *testing.T) {
 	for _, c := range []struct {
 		state                         CodeState
 		claim, use, release, takeBack bool
@@ -100,7 +100,7 @@ func TestEachStateOfACodeAllowsItsTransitions(t *testing.T) {
 	}
 }
 
-func TestTheLifeOfACodeBeginsOnce(t *testing.T) {
+func TestCodeIsDeliveredOnce(t *testing.T) {
 	first := time.Unix(100, 0)
 	given, ok := Code{State: CodeIssued}.Deliver(first)
 	if !ok || !given.Expires.Equal(first) {

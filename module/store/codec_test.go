@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-func TestRecordsComeBackAsTheyWere(t *testing.T) {
+func TestRecordsRoundTrip(t *testing.T) {
 	at := time.Date(2026, 2, 3, 4, 5, 6, 789, time.UTC)
 	for name, c := range map[string]struct{ in, out stamped }{
 		"code":       {&Code{State: CodeUsed, Dialect: DialectVariantB, Client: "c", Scopes: []string{"a", "b"}, AuthTime: at, Expires: at, Grant: "g", Attempt: "x"}, new(Code)},
@@ -34,7 +34,7 @@ func TestRecordsComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-func TestAGrantThatLivesHasNoTimeOfRevocation(t *testing.T) {
+func TestLiveGrantHasNoRevocationTime(t *testing.T) {
 	b, err := Encode(&Grant{ID: "g"})
 	if err != nil || strings.Contains(string(b), "revoked_at") {
 		t.Fatalf("Encode = %s, %v", b, err)
@@ -45,7 +45,7 @@ func TestAGrantThatLivesHasNoTimeOfRevocation(t *testing.T) {
 	}
 }
 
-func TestOtherSchemasAreRefused(t *testing.T) {
+func TestUnsupportedSchemasAreRefused(t *testing.T) {
 	for _, c := range []struct{ stored, want string }{
 		{`{"v":2,"id":"g"}`, "schema 2, this release reads up to 1"},
 		{`{"v":0,"id":"g"}`, "schema 0"},

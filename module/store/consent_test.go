@@ -32,7 +32,7 @@ func TestConsentCoversOnlyWhatWasAllowedOnThatPage(t *testing.T) { // N07
 	}
 }
 
-func TestAllowLeavesTheConsentThatWasReadAsItIs(t *testing.T) {
+func TestAllowDoesNotModifyTheOriginalConsent(t *testing.T) {
 	c := Consent{}.Allow("p", []string{"a"}).Allow("q", []string{"a"})
 	c.Scopes, c.Pages = slices.Grow(c.Scopes, 9), slices.Grow(c.Pages, 9)
 	_ = c.Allow("p", []string{"b"})
@@ -41,7 +41,7 @@ func TestAllowLeavesTheConsentThatWasReadAsItIs(t *testing.T) {
 	}
 }
 
-func TestThePagesOfAConsentAreBounded(t *testing.T) {
+func TestConsentPagesAreLimited(t *testing.T) {
 	var c Consent
 	for i := range maxConsentPages + 5 {
 		c = c.Allow(fmt.Sprint(i), []string{"a"}).Allow("often used", []string{"a"})

@@ -69,7 +69,7 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-func TestTheFirstRevocationCounts(t *testing.T) {
+func TestFirstRevocationTimeIsKept(t *testing.T) {
 	g := family().Revoke(born)
 	if again := g.Revoke(born.Add(time.Hour)); !again.RevokedAt.Equal(born) {
 		t.Errorf("revoked at %v, want the first time", again.RevokedAt)
@@ -78,7 +78,7 @@ func TestTheFirstRevocationCounts(t *testing.T) {
 
 // Whatever is presented, and when: generations only grow, by one; a dead family
 // stays dead; a generation that had its turn never rotates again.
-func TestNoSequenceOfPresentationsBringsAGenerationBack(t *testing.T) {
+func TestRefreshGenerationsNeverComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g, now := family(), born
 		spent := make(map[uint64]bool)

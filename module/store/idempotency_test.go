@@ -9,7 +9,7 @@ import (
 )
 
 // What is stored today must be read by later releases: the text is part of the contract.
-func TestTheRecordsOfIdempotencyKeysKeepTheirForm(t *testing.T) {
+func TestIdempotencyRecordFormatIsStable(t *testing.T) {
 	at := time.Date(2026, 2, 3, 4, 5, 6, 789, time.UTC)
 	for _, c := range []struct {
 		in, out stamped

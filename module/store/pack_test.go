@@ -74,7 +74,7 @@ func anyTime(t *rapid.T, name string) time.Time {
 	return time.Unix(1_790_000_000+rapid.Int64Range(-100, 100).Draw(t, name), ns).UTC()
 }
 
-func TestPackedRecordsComeBackAsTheyWere(t *testing.T) {
+func TestPackedRecordsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		repack(t, Grant{
 			ID: anyText(t, "id"), Dialect: Dialect(anyText(t, "dialect")), Client: anyText(t, "client"), Subject: anyText(t, "subject"),
@@ -118,7 +118,7 @@ func TestPackedRecordsOfANewerReleaseAreRefused(t *testing.T) {
 }
 
 // What the release before wrote, which had no packed form.
-func TestRecordsOfTheReleaseBeforeAreRead(t *testing.T) {
+func TestRecordsOfThePreviousReleaseAreRead(t *testing.T) {
 	at := time.Date(2026, 11, 23, 10, 20, 30, 123456789, time.UTC)
 	session := strings.Repeat("0f", 32)
 	for stored, want := range map[string]stamped{
@@ -169,7 +169,7 @@ func TestRecordsOfTheReleaseBeforeAreRead(t *testing.T) {
 }
 
 // A million users have as many of each: what they take is part of the promise, see deploy/sizing.md.
-func TestTheRecordsOfAUserAreSmall(t *testing.T) {
+func TestUserRecordsAreSmall(t *testing.T) {
 	at := time.Date(2026, 11, 23, 10, 20, 30, 123456789, time.UTC)
 	subject, id, sum := "u-ZK9nVQ3uS3pV1lK6sNcM3A", "NdRgT6eHqfPUGHBiWEUK9w", digest("x")
 	agent := "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36"

@@ -12,7 +12,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
 
-func TestPutReportsThatSomebodyElseWrote(t *testing.T) {
+func TestPutReportsAConcurrentWrite(t *testing.T) {
 	ctx, b := t.Context(), storetest.NewMemory(nil)
 	key := store.Key{Kind: store.KindClient, ID: "a"}
 	put := func(version uint64, want bool) {
@@ -37,7 +37,7 @@ func TestPutReportsThatSomebodyElseWrote(t *testing.T) {
 	}
 }
 
-func TestChangeFromReadsAgainOnlyAfterALostRace(t *testing.T) {
+func TestChangeFromRereadsOnlyAfterALostRace(t *testing.T) {
 	ctx, b := t.Context(), storetest.NewMemory(nil)
 	key := store.VanishedKey("a")
 	write := func(client string) {
@@ -65,7 +65,7 @@ func TestChangeFromReadsAgainOnlyAfterALostRace(t *testing.T) {
 	}
 }
 
-func TestChangeWritesTheValueThatItsCallbackEncoded(t *testing.T) {
+func TestChangeWritesWhatItsCallbackEncoded(t *testing.T) {
 	ctx, b := t.Context(), storetest.NewMemory(nil)
 	key := store.VanishedKey("a")
 	var v store.Vanished
@@ -84,7 +84,7 @@ func TestChangeWritesTheValueThatItsCallbackEncoded(t *testing.T) {
 	}
 }
 
-func TestAChangeThatLosesEveryRaceEnds(t *testing.T) {
+func TestUpdateLosingEveryRaceGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, b := t.Context(), storetest.NewMemory(nil)
 		r := store.Record{Key: store.VanishedKey("a")}

@@ -41,7 +41,7 @@ func at(t *testing.T, steps string) Ticket {
 	return ticket
 }
 
-func TestWhatMovesATicketAndWhatDoesNot(t *testing.T) {
+func TestTicketTransitions(t *testing.T) {
 	soon, expired, ended := ticketEpoch.Add(time.Minute), ticketEpoch.Add(2*time.Minute), ticketEpoch.Add(5*time.Minute)
 	scan := func(subject, session string) func(Ticket, time.Time) (Ticket, TicketMove) {
 		return func(t Ticket, now time.Time) (Ticket, TicketMove) {
@@ -111,7 +111,7 @@ func TestWhatMovesATicketAndWhatDoesNot(t *testing.T) {
 	}
 }
 
-func TestATicketWithoutANumberNeedsNone(t *testing.T) {
+func TestTicketWithoutANumberNeedsNone(t *testing.T) {
 	ticket, _ := newTicket("").Scan("u", "s", ticketEpoch, ticketEpoch)
 	if after, got := ticket.Decide("u", "s", true, "", "a", ticketEpoch); got != TicketMoved || after.State != TicketConfirmed {
 		t.Errorf("came to %d and %s", got, after.State)
@@ -120,7 +120,7 @@ func TestATicketWithoutANumberNeedsNone(t *testing.T) {
 
 // Whatever comes in whatever order at whatever time: one scanner, one decision by that one
 // in time and with the number, one moment of delivery after it.
-func TestNoSequenceOfMovesConfirmsATicketWrongly(t *testing.T) {
+func TestAnySequenceKeepsTheTicketInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ticket, now := newTicket(rapid.SampledFrom([]string{"", "42"}).Draw(t, "number")), ticketEpoch
 		subjects, sessions := rapid.SampledFrom([]string{"", "u", "v"}), rapid.SampledFrom([]string{"", "s", "r"})

@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
 
-func TestWhenAClientVanishedNeverGoesBack(t *testing.T) {
+func TestClientRemovalTimeNeverGoesBack(t *testing.T) {
 	m := storetest.NewMemory(nil)
 	noon := time.Date(2026, time.May, 1, 12, 0, 0, 0, time.UTC)
 	for _, step := range []struct{ said, want time.Duration }{

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestWhatTheCallsOfOneRequestWaitIsAddedUp(t *testing.T) {
+func TestCallTimesOfOneRequestAddUp(t *testing.T) {
 	ctx := OneRequest(t.Context())
 	inner, cancel := context.WithTimeout(context.WithoutCancel(OneRequest(ctx)), time.Minute)
 	defer cancel()
@@ -30,7 +30,7 @@ func TestWhatTheCallsOfOneRequestWaitIsAddedUp(t *testing.T) {
 	}
 }
 
-func TestWorkThatIsNoRequestHasNoAccount(t *testing.T) {
+func TestBackgroundWorkHasNoTimeBudget(t *testing.T) {
 	none := WaitedIn(t.Context())
 	if none.Add(time.Second); none != nil || none.Sum() != 0 {
 		t.Error("it has")

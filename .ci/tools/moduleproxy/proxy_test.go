@@ -74,13 +74,13 @@ func get(t *testing.T, url string) (int, string) {
 	return res.StatusCode, string(body)
 }
 
-func TestTheGoCommandDownloadsTheCheckout(t *testing.T) {
+func TestGoCommandDownloadsTheCheckout(t *testing.T) {
 	dir := newCheckout(t)
 	checkDownload(t, dir, map[string]bool{"go.mod": true, "inner/inner.go": true, "untracked.go": true, "deleted.go": false, "ignored.go": false})
 }
 
 // A container is built without the repository, and an archive has none.
-func TestTheGoCommandDownloadsACheckoutWithoutRepository(t *testing.T) {
+func TestProxyServesACheckoutWithoutGit(t *testing.T) {
 	dir := newCheckout(t)
 	if err := os.RemoveAll(filepath.Join(dir, ".git")); err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func checkDownload(t *testing.T, dir string, files map[string]bool) {
 	}
 }
 
-func TestOtherModulesComeFromTheConfiguredProxies(t *testing.T) {
+func TestOtherModulesComeFromConfiguredProxies(t *testing.T) {
 	var asked []string
 	upstream := func(name string, status int) string {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

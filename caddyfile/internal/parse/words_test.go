@@ -40,7 +40,7 @@ func (s *settings) read(lines string) error {
 	}.ReadBlock(d, "block")
 }
 
-func TestWordsSetValues(t *testing.T) {
+func TestDirectivesSetValues(t *testing.T) {
 	var s settings
 	err := s.read(strings.Join([]string{"name a", "mode off", "flag", "count 3", "size 1KiB", "span 2m", "grace 0", "add x", "addall y z", "section {", "once b", "}"}, "\n"))
 	if err != nil {
@@ -52,7 +52,7 @@ func TestWordsSetValues(t *testing.T) {
 	}
 }
 
-func TestWordsRefuse(t *testing.T) {
+func TestDirectiveErrors(t *testing.T) {
 	for input, want := range map[string]string{
 		"":                             "",
 		"name a":                       "",

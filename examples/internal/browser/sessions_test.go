@@ -18,7 +18,7 @@ func visit(before *httptest.ResponseRecorder) (*httptest.ResponseRecorder, *http
 	return httptest.NewRecorder(), r
 }
 
-func TestSessionsAreBounded(t *testing.T) {
+func TestSessionCountIsLimited(t *testing.T) {
 	now := time.Unix(1_900_000_000, 0)
 	s := NewSessions[string]("id", true, 2, func() time.Time { return now })
 	alice, r := visit(nil)
@@ -55,7 +55,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 }
 
-func TestASignInBelongsToItsBrowserAndState(t *testing.T) {
+func TestSignInIsBoundToBrowserAndState(t *testing.T) {
 	s := NewSessions[string]("id", true, 0, nil)
 	mine, r := visit(nil)
 	s.Begin(mine, r, "state", "verifier")

@@ -47,7 +47,7 @@ type listReply struct {
 	Result  rows[article]
 }
 
-func TestTheOldListPagesSortsAndFilters(t *testing.T) {
+func TestLegacyListPagesSortsAndFilters(t *testing.T) {
 	h := quick()
 	cases := map[string]struct {
 		query, total string
@@ -80,7 +80,7 @@ func TestTheOldListPagesSortsAndFilters(t *testing.T) {
 	}
 }
 
-func TestAnArticleIsAddedReadEditedAndDeleted(t *testing.T) {
+func TestArticleIsAddedReadEditedAndDeleted(t *testing.T) {
 	h := quick()
 	type one struct {
 		Success bool
@@ -108,7 +108,7 @@ func TestAnArticleIsAddedReadEditedAndDeleted(t *testing.T) {
 	}
 }
 
-func TestOldFailuresComeInEveryShape(t *testing.T) {
+func TestLegacyFailuresOfEveryKind(t *testing.T) {
 	h := quick()
 	long := "subject=" + strings.Repeat("x", 201)
 	cases := map[string]struct {
@@ -143,7 +143,7 @@ func TestOldFailuresComeInEveryShape(t *testing.T) {
 	}
 }
 
-func TestStudentsHaveFriendsAndLoseThem(t *testing.T) {
+func TestStudentsAddAndRemoveFriends(t *testing.T) {
 	h := quick()
 	type list struct{ Result rows[student] }
 	if got := decoded[list](t, do(h, "GET", "/api.php?mod=student&act=list&start=40", "")); got.Result.Total != "48" || len(got.Result.List) != 8 {
@@ -175,7 +175,7 @@ func TestStudentsHaveFriendsAndLoseThem(t *testing.T) {
 	}
 }
 
-func TestTheProfileIsWhoTheGatewaySays(t *testing.T) {
+func TestProfileShowsTheGatewaysIdentity(t *testing.T) {
 	h := quick()
 	who := []string{"X-Auth-Subject", "u-7", "X-Auth-Client", "reader-web", "X-Auth-Scopes", "articles:read profile"}
 	for target, want := range map[string]string{
@@ -191,7 +191,7 @@ func TestTheProfileIsWhoTheGatewaySays(t *testing.T) {
 	}
 }
 
-func TestThePrettyPathsFollowTheConventions(t *testing.T) {
+func TestLegacyPrettyPathsFollowTheConventions(t *testing.T) {
 	h := quick()
 	cases := []struct {
 		target   string
@@ -217,7 +217,7 @@ func TestThePrettyPathsFollowTheConventions(t *testing.T) {
 	}
 }
 
-func TestAnImportMakesAnArticleOfEachLine(t *testing.T) {
+func TestImportCreatesAnArticlePerLine(t *testing.T) {
 	lines := "First new article\r\nxy\n\nSecond new article\n"
 	var form bytes.Buffer
 	m := multipart.NewWriter(&form)
@@ -249,7 +249,7 @@ func TestAnImportMakesAnArticleOfEachLine(t *testing.T) {
 	}
 }
 
-func TestAnImportTakesItsTime(t *testing.T) {
+func TestImportTakesFiveSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
 		do(New(Options{}), "GET", "/import", "")
@@ -259,7 +259,7 @@ func TestAnImportTakesItsTime(t *testing.T) {
 	})
 }
 
-func TestTheShelfHasAnEnd(t *testing.T) {
+func TestArticleCountIsLimited(t *testing.T) {
 	h := New(Options{Articles: maxArticles, Import: -1})
 	if w := do(h, "POST", "/api.php?mod=article&act=add", "subject=One+too+many"); !strings.Contains(w.Body.String(), `"code":"E1009"`) {
 		t.Errorf("%s", w.Body)
@@ -269,7 +269,7 @@ func TestTheShelfHasAnEnd(t *testing.T) {
 	}
 }
 
-func TestEveryServerBeginsWithTheSameArticlesAndServesManyAtOnce(t *testing.T) {
+func TestServersStartEqualAndServeInParallel(t *testing.T) {
 	const list = "/api.php?mod=article&act=list&count=200"
 	if a, b := do(quick(), "GET", list, "").Body.String(), do(quick(), "GET", list, "").Body.String(); a != b {
 		t.Error("two servers began with other articles")

@@ -12,7 +12,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-func TestPages(t *testing.T) {
+func TestBookPages(t *testing.T) {
 	pages, err := filepath.Glob("../../../docs/howto/*.md")
 	harness.FailOn(t, err)
 	for _, page := range append(pages, "../../../docs/tutorial.md") {

@@ -156,7 +156,7 @@ func local(site string) string {
 }
 
 // S23: nginx keeps the API and asks a guard, with the lines of the recipe.
-func TestNginxAsksAGuardByAuthRequest(t *testing.T) {
+func TestNginxAuthRequestAsksAGuard(t *testing.T) {
 	const section = "nginx: auth_request and a guard"
 	guard := strings.Replace(recipe(t, section, "caddyfile", 1), ":8090 {", "http://$API {", 1)
 	api := harness.NewUpstream(t)
@@ -194,7 +194,7 @@ func TestNginxAsksAGuardByAuthRequest(t *testing.T) {
 
 // N01: a guard with decision_only is safe to ask about every path, without a location for those that it
 // would answer itself.
-func TestNginxAsksAGuardThatOnlyDecides(t *testing.T) {
+func TestNginxAuthRequestAsksADecisionOnlyGuard(t *testing.T) {
 	const section = "nginx: auth_request and a guard"
 	guard := strings.Replace(recipe(t, section, "caddyfile", 1), ":8090 {", "http://$API {", 1)
 	guard = strings.Replace(guard, "oauth_guard {", "oauth_guard {\n\t\tdecision_only", 1)
@@ -264,7 +264,7 @@ func (f *front) wantNoAnswerOfTheGuardAtTheAPI() {
 }
 
 // S23: nginx asks the introspection endpoint, as a client that is answered by status.
-func TestNginxAsksTheIntrospectionEndpointByAuthRequest(t *testing.T) {
+func TestNginxAuthRequestAsksIntrospection(t *testing.T) {
 	const section = "nginx: auth_request and the introspection endpoint"
 	api := harness.NewUpstream(t)
 	clients := strings.ReplaceAll(recipe(t, section, "caddyfile", 1), "\n\t", "\n")

@@ -55,7 +55,7 @@ func names(t *testing.T, dir string) (all []string) {
 	return all
 }
 
-func TestABackupBringsBackWhatWasThere(t *testing.T) {
+func TestRestoreBringsBackTheBackedUpState(t *testing.T) {
 	g, p, again := runSite(t)
 	addUser(t, g)
 	b := harness.NewBrowser(t, g.ID)
@@ -131,7 +131,7 @@ func TestABackupBringsBackWhatWasThere(t *testing.T) {
 }
 
 // The commands of the page, as they stand there.
-func TestTheBackupOfTheOperationsPageWorks(t *testing.T) {
+func TestBackupCommandsOfTheOperationsPageWork(t *testing.T) {
 	g, p, again := runSite(t)
 	addUser(t, g)
 	g.WriteFile(t, "Caddyfile", g.Text(site))
@@ -159,7 +159,7 @@ func TestTheBackupOfTheOperationsPageWorks(t *testing.T) {
 	}
 }
 
-func TestTheSecretOfABackupGoesWhereItIsTold(t *testing.T) {
+func TestBackupSecretIsWrittenWhereSpecified(t *testing.T) {
 	g, p, again := runSite(t)
 	addUser(t, g)
 	granted(t, g, harness.NewBrowser(t, g.ID), "alice") // makes signing keys, which tell one secret from another
@@ -212,7 +212,7 @@ func isGone(name string) bool {
 	return os.IsNotExist(err)
 }
 
-func TestAConfiguredSecretStaysInTheConfiguration(t *testing.T) {
+func TestBackupOmitsAConfiguredSecret(t *testing.T) {
 	t.Setenv("BACKUP_SECRET", strings.Repeat("configured", 5))
 	g, p, _ := runSite(t, "$GLOBAL", "secret {env.BACKUP_SECRET}")
 	addUser(t, g)
@@ -232,7 +232,7 @@ func TestAConfiguredSecretStaysInTheConfiguration(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNoBackupIsNotRestored(t *testing.T) {
+func TestInvalidBackupIsNotRestored(t *testing.T) {
 	g, p, _ := runSite(t)
 	addUser(t, g)
 	dir := t.TempDir()
@@ -273,7 +273,7 @@ func TestAFileThatIsNoBackupIsNotRestored(t *testing.T) {
 }
 
 // What is cut off on its way must not look like a backup.
-func TestABackupThatIsCutOffLeavesNothing(t *testing.T) {
+func TestInterruptedBackupLeavesNoFile(t *testing.T) {
 	g := start(t)
 	addUser(t, g)
 	dir := t.TempDir()
@@ -326,7 +326,7 @@ func rewriteHost(in io.Reader, from, to string) io.Reader {
 	return strings.NewReader(strings.ReplaceAll(string(buf[:n]), from, to))
 }
 
-func TestABackupOnATerminalShowsHowFarItIs(t *testing.T) {
+func TestBackupShowsProgressOnATerminal(t *testing.T) {
 	g := start(t)
 	addUser(t, g)
 	master, slave := terminal(t)

@@ -26,7 +26,7 @@ var floors = map[string]string{
 
 // O09: the half that needs no database of holes. The other is govulncheck, which
 // `./xcaddy.sh test` runs.
-func TestTheProgramIsBuiltFromVersionsWithoutKnownHoles(t *testing.T) {
+func TestBuildUsesPatchedVersions(t *testing.T) {
 	info, err := buildinfo.ReadFile(harness.Program(t))
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-func TestAClientIsMadeUsedAndRemoved(t *testing.T) {
+func TestClientIsCreatedUsedAndDeleted(t *testing.T) {
 	g := start(t)
 	made := asJSON[object](t, g, "", "client", "create", "nightly", "--scope", "read", "--name", "Nightly", "--owner", "ops")
 	secret, _ := made["secret"].(string)
@@ -41,7 +41,7 @@ func TestAClientIsMadeUsedAndRemoved(t *testing.T) {
 	}
 }
 
-func TestASecretIsRotatedWithAnOverlap(t *testing.T) { // T15, of a client in the store
+func TestRotatedSecretOverlaps(t *testing.T) { // T15, of a client in the store
 	g := start(t)
 	secret := func(words ...string) string {
 		s, _ := asJSON[object](t, g, "", words...)["secret"].(string)
@@ -75,7 +75,7 @@ func TestASecretIsRotatedWithAnOverlap(t *testing.T) { // T15, of a client in th
 	}
 }
 
-func TestClientsOfTheConfigurationAreListedAndLeftAlone(t *testing.T) {
+func TestConfiguredClientsAreListedButReadOnly(t *testing.T) {
 	g := start(t)
 	done(t, g, "", "client", "create", "kept", "--scope", "read")
 	var got []string
@@ -103,7 +103,7 @@ func TestClientsOfTheConfigurationAreListedAndLeftAlone(t *testing.T) {
 	}
 }
 
-func TestAClientHasAllThatTheConfigurationCanSay(t *testing.T) {
+func TestCreateClientSupportsEverySetting(t *testing.T) {
 	g := start(t)
 	got := asJSON[object](t, g, "", "client", "create", "all", "--name", "All", "--owner", "me", "--trusted", "--introspect", "--introspect-by-status",
 		"--redirect-uri", "https://a.example/cb", "--redirect-uri", "https://a.example/cb?x=1,2", "--post-logout-redirect-uri", "https://a.example/",
@@ -135,7 +135,7 @@ func TestAClientHasAllThatTheConfigurationCanSay(t *testing.T) {
 }
 
 // Ids are nearly free: whatever a path does with them, the client is found.
-func TestAClientWithAStrangeIDIsFoundAndRemoved(t *testing.T) {
+func TestClientWithUnusualIDIsFoundAndDeleted(t *testing.T) {
 	g := start(t)
 	for i, id := range []string{"a/b", "..", "-x", ".", "%2F", "a?b#c", "rotate-secret", `"q"`, "a%b", "~", "{x}", "\\"} {
 		if p := call(t, g, "POST", "clients", fmt.Sprintf(`{"id":%q,"scopes":["read"]}`, id)); p.Status != http.StatusCreated {
@@ -153,7 +153,7 @@ func TestAClientWithAStrangeIDIsFoundAndRemoved(t *testing.T) {
 	}
 }
 
-func TestAListIsReadPageByPage(t *testing.T) {
+func TestClientListIsPaged(t *testing.T) {
 	g := start(t)
 	for i := range 5 {
 		if p := call(t, g, "POST", "clients", fmt.Sprintf(`{"id":"n-%d","scopes":["read"]}`, i)); p.Status != http.StatusCreated || p.Header.Get("Location") != fmt.Sprintf("/gatehouse/clients/n-%d", i) {
@@ -186,7 +186,7 @@ func TestAListIsReadPageByPage(t *testing.T) {
 
 // A cursor is an id and nothing that was sealed, so there is nothing to forge in it
 // (CVE-2026-33504): what it is not, begins a list somewhere or is refused, and no more.
-func TestACursorIsNoWayIn(t *testing.T) {
+func TestClientListCursorCannotBeAbused(t *testing.T) {
 	g := start(t)
 	addUser(t, g)
 	done(t, g, "", "client", "create", "job", "--scope", "read")

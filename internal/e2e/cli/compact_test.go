@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestCompactShrinksTheStateFileOfARunningGateway(t *testing.T) {
+func TestCompactShrinksARunningGatewaysStateFile(t *testing.T) {
 	g := startSite(t, site)
 	done(t, g, "long enough password\n", "user", "add", "carol")
 	if out := done(t, g, "", "compact"); !strings.HasPrefix(out, "The state file had ") {

@@ -46,7 +46,7 @@ func has(all []finding, grade, check, part string) bool {
 	return false
 }
 
-func TestTheDoctorFindsAHealthyGatewayHealthy(t *testing.T) {
+func TestDoctorFindsAHealthyGatewayHealthy(t *testing.T) {
 	g := start(t)
 	addUser(t, g)
 	_, _ = clientToken(t, g, machine)
@@ -77,7 +77,7 @@ func TestTheDoctorFindsAHealthyGatewayHealthy(t *testing.T) {
 	}
 }
 
-func TestTheDoctorFindsWhatIsWrong(t *testing.T) {
+func TestDoctorFindsWhatIsWrong(t *testing.T) {
 	for name, c := range map[string]struct {
 		change             []string // of the site
 		harm               func(t *testing.T, g *harness.Gateway)
@@ -137,7 +137,7 @@ func TestTheDoctorFindsWhatIsWrong(t *testing.T) {
 }
 
 // An https issuer, with and without what it needs around it.
-func TestTheDoctorLooksAtTheIssuerFromOutside(t *testing.T) {
+func TestDoctorChecksTheIssuerFromOutside(t *testing.T) {
 	t.Run("a certificate that is not trusted", func(t *testing.T) {
 		g := startSite(t, strings.NewReplacer("issuer http://", "issuer https://", "http://$ID {", "https://$ID {\n\ttls internal", "admin $ADMIN", "admin $ADMIN\n\tskip_install_trust\n\tauto_https disable_redirects").Replace(site))
 		_, all := examined(t, g)
@@ -193,7 +193,7 @@ func TestTheDoctorLooksAtTheIssuerFromOutside(t *testing.T) {
 }
 
 // What a configuration with certificates would do, without any: it is only adapted.
-func TestTheDoctorSeesWhoRedirectsPlaintext(t *testing.T) {
+func TestDoctorFindsWhoRedirectsPlaintext(t *testing.T) {
 	for name, c := range map[string]struct {
 		sites string
 		want  bool

@@ -6,7 +6,7 @@ import (
 )
 
 // S21: without cors a browser cannot read a 401, and its application never refreshes.
-func TestTheDoctorSeesGuardsThatBrowsersCannotRead(t *testing.T) {
+func TestDoctorFindsGuardsWithoutCORS(t *testing.T) {
 	spa := "client spa {\n\t\t\tpublic\n\t\t\tredirect_uri https://spa.example/cb\n\t\t\tscopes read\n\t\t}\n"
 	g := start(t, "$GLOBAL", spa)
 	says := func(grade, part string) {

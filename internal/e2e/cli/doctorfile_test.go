@@ -49,7 +49,7 @@ func changed(t *testing.T, parts ...string) string {
 
 const publicIssuer = "issuer https://id.example.com"
 
-func TestTheDoctorFindsNothingWrongInAGoodFile(t *testing.T) {
+func TestDoctorAcceptsAGoodFile(t *testing.T) {
 	code, all := checkedFile(t, prepare(t), site)
 	for _, f := range all {
 		if f.Grade == "fail" || f.Grade == "warn" && f.Check != "issuer" && f.Check != "secrets" {
@@ -62,7 +62,7 @@ func TestTheDoctorFindsNothingWrongInAGoodFile(t *testing.T) {
 }
 
 // Each of these is a mistake that somebody makes, found before any gateway runs.
-func TestTheDoctorFindsMistakesInAFile(t *testing.T) {
+func TestDoctorFindsMistakesInAFile(t *testing.T) {
 	redis := redistest.Start(t, "--requirepass", "right")
 	for name, c := range map[string]struct {
 		changes            []string
@@ -127,7 +127,7 @@ func TestTheDoctorFindsMistakesInAFile(t *testing.T) {
 	}
 }
 
-func TestTheDoctorFindsAPortInUseAndAClockThatIsBehind(t *testing.T) {
+func TestDoctorFindsUsedPortsAndSlowClocks(t *testing.T) {
 	g := prepare(t)
 	l, err := net.Listen("tcp", ":"+strings.Split(g.API, ":")[2])
 	harness.FailOn(t, err)
@@ -141,7 +141,7 @@ func TestTheDoctorFindsAPortInUseAndAClockThatIsBehind(t *testing.T) {
 	}
 }
 
-func TestTheDoctorChecksAFileAndTheGatewayThatRunsWithIt(t *testing.T) {
+func TestDoctorChecksAFileAndItsGateway(t *testing.T) {
 	up := harness.NewUpstream(t)
 	g := harness.Prepare(t, "$UPSTREAM", up.Addr, "$GLOBAL", "", "$GUARD", "")
 	p := g.Run(t, site)

@@ -61,7 +61,7 @@ func answered(t *testing.T, g *harness.Gateway, method, target, token string) in
 }
 
 // What explain says is what happens.
-func TestWhatIsExplainedIsWhatTheGuardDoes(t *testing.T) {
+func TestExplainMatchesTheGuardsDecision(t *testing.T) {
 	g := start(t)
 	_, token := clientToken(t, g, machine) // scope read
 	type request struct{ method, path string }
@@ -106,7 +106,7 @@ func TestWhatIsExplainedIsWhatTheGuardDoes(t *testing.T) {
 	}
 }
 
-func TestTheRuleAndWhatATokenNeedsAreNamed(t *testing.T) {
+func TestExplainNamesTheRuleAndNeededScopes(t *testing.T) {
 	g := harness.Prepare(t, "$UPSTREAM", "localhost:1", "$GLOBAL", "", "$GUARD", "")
 	file := g.WriteFile(t, "Caddyfile", g.Text(site)) // no gateway runs
 	all := explained(t, g, "POST", g.API+"/%72ead/%7E", "--config", file, "--adapter", "caddyfile")
@@ -137,7 +137,7 @@ func TestTheRuleAndWhatATokenNeedsAreNamed(t *testing.T) {
 }
 
 // Sites as people write them.
-func TestTheGuardIsFoundWhereverItStands(t *testing.T) {
+func TestExplainFindsTheGuardAnywhere(t *testing.T) {
 	const head = `{
 	gatehouse {
 		issuer https://id.example.com/auth
@@ -202,7 +202,7 @@ func TestTheGuardIsFoundWhereverItStands(t *testing.T) {
 	}
 }
 
-func TestTheLimitsOnTheWayAreNamed(t *testing.T) {
+func TestExplainNamesLimitsOnTheWay(t *testing.T) {
 	g := harness.Prepare(t, "$UPSTREAM", "localhost:1", "$GLOBAL", "", "$GUARD", "")
 	text := strings.Replace(site, "\treverse_proxy", `	gatehouse_health
 	api_limit {
@@ -234,7 +234,7 @@ func TestTheLimitsOnTheWayAreNamed(t *testing.T) {
 }
 
 // S10: where ports are forwarded to those that Caddy listens on, clients use others.
-func TestExplainShowsTheAddressThatClientsUse(t *testing.T) {
+func TestExplainShowsTheClientFacingAddress(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "Caddyfile")
 	if err := os.WriteFile(file, []byte(`{
 	https_port 8443

@@ -10,7 +10,7 @@ import (
 )
 
 // S23: another Caddy keeps the API and asks a guard, with the lines of the recipe.
-func TestCaddyAsksAGuardByForwardAuth(t *testing.T) {
+func TestCaddyForwardAuthAsksAGuard(t *testing.T) {
 	const section = "Caddy: forward_auth"
 	api := harness.NewUpstream(t)
 	guard := strings.Replace(recipe(t, section, "caddyfile", 1), ":8090 {", "http://$API {", 1)

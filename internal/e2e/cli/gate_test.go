@@ -12,7 +12,7 @@ import (
 )
 
 // H09: from a browser, or through something that forwards.
-func TestTheAdminAPIIsNotForBrowsersAndProxies(t *testing.T) {
+func TestAdminAPIRefusesBrowsersAndProxies(t *testing.T) {
 	g := start(t)
 	for name, c := range map[string]struct {
 		header, value string
@@ -55,7 +55,7 @@ func TestTheAdminAPIIsNotForBrowsersAndProxies(t *testing.T) {
 }
 
 // An operator may have opened Caddy's endpoint for a page of his own; it gets no users.
-func TestAnOriginThatCaddyAllowsIsStillABrowser(t *testing.T) {
+func TestOriginAllowedByCaddyIsStillRefused(t *testing.T) {
 	g := startSite(t, strings.Replace(site, "admin $ADMIN", "admin $ADMIN {\n\t\torigins $ADMIN panel.example\n\t}", 1))
 	if p := call(t, g, "GET", "clients", "", "Origin", "http://panel.example"); p.Status != http.StatusForbidden {
 		t.Errorf("%d %s", p.Status, p.Body)
@@ -67,7 +67,7 @@ func TestAnOriginThatCaddyAllowsIsStillABrowser(t *testing.T) {
 
 // H09: from the network. The request itself comes over loopback: what counts is where
 // others could come from.
-func TestAnEndpointOnEveryInterfaceIsRefused(t *testing.T) {
+func TestPublicAdminEndpointIsRefused(t *testing.T) {
 	for _, host := range []string{"0.0.0.0", "", "[::]"} {
 		t.Run("listening on "+host, func(t *testing.T) {
 			_, port, _ := net.SplitHostPort(strings.TrimPrefix(harness.Prepare(t).Admin, "http://"))
@@ -87,7 +87,7 @@ func TestAnEndpointOnEveryInterfaceIsRefused(t *testing.T) {
 	}
 }
 
-func TestAUnixSocketIsServed(t *testing.T) {
+func TestAdminUnixSocketWorks(t *testing.T) {
 	g := harness.Prepare(t)
 	socket := filepath.Join(g.Dir, "admin.sock")
 	up := harness.NewUpstream(t)
@@ -114,7 +114,7 @@ func TestAUnixSocketIsServed(t *testing.T) {
 	}
 }
 
-func TestWithoutAGatewayInTheConfigurationTheAnswerSaysSo(t *testing.T) {
+func TestAdminAPIWithoutAGatewaySaysSo(t *testing.T) {
 	harness.Program(t)
 	g := harness.Start(t, "{\n\tadmin $ADMIN\n}\nhttp://$ID {\n\trespond ok\n}\n")
 	p := call(t, g, "GET", "users", "")
@@ -129,7 +129,7 @@ func TestWithoutAGatewayInTheConfigurationTheAnswerSaysSo(t *testing.T) {
 	}
 }
 
-func TestACommandThatFindsNoGatewaySaysWhereItLooked(t *testing.T) {
+func TestCommandWithoutGatewaySaysWhereItLooked(t *testing.T) {
 	g := harness.Prepare(t)
 	for _, words := range [][]string{{"user", "list"}, {"client", "list"}, {"keys", "list"}, {"grant", "list", "u"}, {"explain", "GET", "/x"}} {
 		r := command(t, g, "", words...)

@@ -14,7 +14,7 @@ import (
 
 // N11: a limiter in Redis bounds what the keys of a policy take if there may be any number
 // of them, whatever other policies stand beside it: it counts them under a key that ends in "#".
-func TestN11KeysOfAnyNumberAreCounted(t *testing.T) {
+func TestN11UnboundedPolicyKeysAreCounted(t *testing.T) {
 	server := redistest.Start(t)
 	const tenant = "by tenant {http.request.header.X-Tenant} 5 1h"
 	for name, c := range map[string]struct {
@@ -55,7 +55,7 @@ func TestN11KeysOfAnyNumberAreCounted(t *testing.T) {
 }
 
 // N11: a reload applies another size and keeps the counts; one that is too small is refused.
-func TestN11AReloadChangesTheSizeAndKeepsTheCounts(t *testing.T) {
+func TestN11ReloadChangesTheSizeAndKeepsTheCounts(t *testing.T) {
 	server := redistest.Start(t)
 	const tenant = "by tenant {http.request.header.X-Tenant} 3 1h"
 	g := startSite(t, limitedBy(server, "64MiB", tenant))

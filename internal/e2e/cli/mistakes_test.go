@@ -120,7 +120,7 @@ var mistakes = map[string]func(t *testing.T) string{
 	},
 }
 
-func TestThePageOfMistakesQuotesWhatPeopleSee(t *testing.T) {
+func TestTroubleshootingPageQuotesActualMessages(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "deploy", "troubleshooting.md"))
 	harness.FailOn(t, err)
 	quoted := make(map[string]bool)

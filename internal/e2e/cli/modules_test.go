@@ -25,7 +25,7 @@ func run(t *testing.T, args ...string) string {
 }
 
 // The names are of Gatehouse alone: another plugin with the same would end the program at its start.
-func TestTheProgramListsItsModules(t *testing.T) {
+func TestProgramListsItsModules(t *testing.T) {
 	want := []string{
 		"admin.api.gatehouse", "gatehouse", "gatehouse.directories.file", "gatehouse.directories.http", "gatehouse.directories.ldap", "gatehouse.directories.sql",
 		"gatehouse.directories.store", "gatehouse.limiters.memory", "gatehouse.limiters.redis", "gatehouse.stores.bolt", "gatehouse.stores.redis",
@@ -46,7 +46,7 @@ func TestTheProgramListsItsModules(t *testing.T) {
 }
 
 // A Caddyfile that is formatted and adapted is the same configuration, which the program accepts as JSON too.
-func TestAConfigurationGoesThroughFmtAndAdapt(t *testing.T) {
+func TestConfigRoundTripsThroughFmtAndAdapt(t *testing.T) {
 	dir := t.TempDir()
 	file, plain := filepath.Join(dir, "Caddyfile"), `{
 admin off

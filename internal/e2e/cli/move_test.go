@@ -47,7 +47,7 @@ func movedSite(url string) string {
 	return strings.Replace(patientSite, "store bolt $DIR/state.db", "store redis "+url+"\n\t\tsecret {file.$DIR/state.db.secret}", 1)
 }
 
-func TestEverythingGoesOnAfterAMoveToRedis(t *testing.T) {
+func TestEverythingWorksAfterMovingToRedis(t *testing.T) {
 	server := redistest.Start(t)
 	g, p := runPatient(t)
 	addUser(t, g)
@@ -110,7 +110,7 @@ func TestEverythingGoesOnAfterAMoveToRedis(t *testing.T) {
 	}
 }
 
-func TestAMoveIsRefusedBeforeAnythingIsWritten(t *testing.T) {
+func TestStoreMoveIsRefusedBeforeWriting(t *testing.T) {
 	server := redistest.Start(t)
 	t.Setenv("OTHER_SECRET", strings.Repeat("other", 10))
 	g, p, _ := runSite(t)

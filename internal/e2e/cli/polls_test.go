@@ -63,7 +63,7 @@ func hang(t *testing.T, g *harness.Gateway, b *harness.Browser, address string) 
 }
 
 // B30
-func TestAPollEndsWithItsConfigurationAndTheTicketDoesNot(t *testing.T) {
+func TestReloadEndsPollsButNotTickets(t *testing.T) {
 	config := strings.NewReplacer("$GLOBAL", portal, "$GUARD", "").Replace(site)
 	g := harness.Start(t, config)
 	b, poll := screen(t, g)
@@ -87,7 +87,7 @@ func TestAPollEndsWithItsConfigurationAndTheTicketDoesNot(t *testing.T) {
 
 // Apps are stopped in no fixed order: the one that serves may come first and wait for its
 // requests.
-func TestAPollDoesNotHoldUpTheEndOfTheProcess(t *testing.T) {
+func TestPollDoesNotDelayShutdown(t *testing.T) {
 	config := strings.NewReplacer("$GLOBAL", portal, "$GUARD", "").Replace(site)
 	for range 3 {
 		g := harness.Prepare(t)
@@ -106,7 +106,7 @@ func TestAPollDoesNotHoldUpTheEndOfTheProcess(t *testing.T) {
 }
 
 // N14: what comes without TLS is refused, and a program can read the refusal.
-func TestNothingIsServedInPlaintext(t *testing.T) {
+func TestPlaintextRequestsAreRefused(t *testing.T) {
 	config := strings.NewReplacer("$GLOBAL", portal+"\n\t\tregistration {\n\t\t\tinitial_token {env.GATEHOUSE_TEST_INITIAL}\n\t\t\tscopes read\n\t\t}", "$GUARD", "", "issuer http://$ID", "issuer https://id.example").Replace(site)
 	t.Setenv("GATEHOUSE_TEST_INITIAL", strings.Repeat("i", 32))
 	g := harness.Start(t, strings.Replace(config, "http://$ID {", "http://$ID, http://id.example {", 1))

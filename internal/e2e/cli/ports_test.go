@@ -9,7 +9,7 @@ import (
 )
 
 // S10: Caddy shares a port with another process without a word.
-func TestASecondGatewayOnAPortSaysSo(t *testing.T) {
+func TestPortSharedWithAnotherGatewayIsReported(t *testing.T) {
 	g := start(t)
 	if _, all := examined(t, g); has(all, "fail", "ports", "") {
 		t.Errorf("alone: %+v", all)

@@ -304,7 +304,7 @@ func TestN03ClientsBehindNginxCannotForgeTheirAddress(t *testing.T) {
 }
 
 // N03: no warning where there is nothing to forge.
-func TestN03NothingIsSaidWhereNoAddressCanBeForged(t *testing.T) {
+func TestN03NoWarningWhereAddressesCannotBeForged(t *testing.T) {
 	for name, c := range map[string]struct {
 		servers string
 		warned  bool
@@ -329,7 +329,7 @@ func TestN03NothingIsSaidWhereNoAddressCanBeForged(t *testing.T) {
 }
 
 // N03: what people copy is strict.
-func TestN03TheClusterExampleReadsAddressesStrictly(t *testing.T) {
+func TestN03ClusterExampleReadsAddressesStrictly(t *testing.T) {
 	text, err := os.ReadFile("../../../examples/cluster/Caddyfile")
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestTheDoctorFindsWhatNoRequestReaches(t *testing.T) {
+func TestDoctorFindsUnreachableHandlers(t *testing.T) {
 	api := func(handlers string) string {
 		return site[:strings.Index(site, "http://$API {")] + "http://$API {\n" + handlers + "}\n"
 	}
@@ -41,7 +41,7 @@ func TestTheDoctorFindsWhatNoRequestReaches(t *testing.T) {
 	}
 }
 
-func TestAnExplanationSaysThatNobodyAnswers(t *testing.T) {
+func TestExplainReportsRequestsNobodyAnswers(t *testing.T) {
 	g := startSite(t, strings.Replace(site, "\treverse_proxy $UPSTREAM\n", "", 1))
 	for scopes, want := range map[string]bool{"read": true, "write": false} {
 		if out := done(t, g, "", "explain", "GET", g.Text("http://$API/read"), "--scope", scopes); strings.Contains(out, "no handler answers it") != want {

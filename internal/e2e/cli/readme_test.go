@@ -12,7 +12,7 @@ import (
 )
 
 // The commands of the README's section, as they stand there, one after the other.
-func TestTheCommandsOfTheReadmeWork(t *testing.T) {
+func TestReadmeCommandsWork(t *testing.T) {
 	text, err := os.ReadFile("../../../README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestReadySaysWhetherTheNodeCanServe(t *testing.T) {
+func TestReadyReportsEachPart(t *testing.T) {
 	g := startSite(t, site)
 	out := done(t, g, "", "ready")
 	for _, part := range []string{"store", "keys", "revocations"} {

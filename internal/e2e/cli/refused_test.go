@@ -21,7 +21,7 @@ var shortModulus = base64.RawURLEncoding.EncodeToString(append([]byte{0xc0}, byt
 
 // O01: a program with such a configuration ends with code 1 and says where the mistake
 // is, without repeating what is secret.
-func TestAConfigurationThatIsUnsafeIsRefusedByName(t *testing.T) {
+func TestUnsafeConfigIsRefusedWithItsLocation(t *testing.T) {
 	g := harness.Prepare(t, "$UPSTREAM", "localhost:1", "$GLOBAL", "", "$GUARD", "")
 	const secret, redirect = "secret web-secret-0123456789-0123456789-0123456789", "redirect_uri https://client.example/cb"
 	for name, c := range map[string]struct {

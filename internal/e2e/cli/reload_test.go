@@ -8,7 +8,7 @@ import (
 
 // Caddy keeps the admin endpoint of a configuration that failed to load, beside the
 // gateway of the one before: the API holds nothing that could be the wrong one's.
-func TestAfterAFailedLoadTheGatewayThatRunsIsAdministered(t *testing.T) {
+func TestFailedLoadLeavesTheRunningGatewayAdministered(t *testing.T) {
 	g := start(t)
 	addUser(t, g)
 	for name, bad := range map[string]string{
@@ -27,7 +27,7 @@ func TestAfterAFailedLoadTheGatewayThatRunsIsAdministered(t *testing.T) {
 	}
 }
 
-func TestTheAPIFollowsTheConfiguration(t *testing.T) {
+func TestAdminAPIFollowsTheConfiguration(t *testing.T) {
 	g := start(t)
 	addUser(t, g)
 	g.Load(t, "{\n\tadmin $ADMIN\n}\nhttp://$ID {\n\trespond ok\n}\nhttp://$API {\n\trespond ok\n}\n")

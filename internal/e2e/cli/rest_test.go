@@ -33,7 +33,7 @@ http://localhost:2 {
 `
 
 // Nothing runs, and nothing is dialled: localhost:1 answers nobody.
-func TestWhatBecomesOfAnAnswerIsShownOffline(t *testing.T) {
+func TestTryShowsTheTranslatedAnswerOffline(t *testing.T) {
 	g := harness.Prepare(t)
 	file := g.WriteFile(t, "Caddyfile", tried)
 	for _, c := range []struct {
@@ -78,7 +78,7 @@ func TestWhatBecomesOfAnAnswerIsShownOffline(t *testing.T) {
 	}
 }
 
-func TestTheOperationThatAnswersIsNamed(t *testing.T) {
+func TestExplainNamesTheOperation(t *testing.T) {
 	g := harness.Prepare(t)
 	file := g.WriteFile(t, "Caddyfile", tried)
 	out := program(t, "", "gatehouse", "explain", "GET", "http://localhost:2/things/7", "--config", file, "--scope", "read")
@@ -88,7 +88,7 @@ func TestTheOperationThatAnswersIsNamed(t *testing.T) {
 }
 
 // S06: an api_rest is tried without the rest of the gateway.
-func TestAnAPIIsTriedWithoutTheGlobalOption(t *testing.T) {
+func TestTryWorksWithoutTheGlobalOption(t *testing.T) {
 	g := harness.Prepare(t)
 	file := g.WriteFile(t, "Caddyfile", "http://localhost:2 {\n\tapi_rest {\n\t\tto localhost:1\n\t\tresource things\n\t}\n}\n")
 	answer := g.WriteFile(t, "answer.json", `[{"id":1}]`)

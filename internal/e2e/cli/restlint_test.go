@@ -8,7 +8,7 @@ import (
 )
 
 // S02: names against the conventions are warned of, unless that is turned off.
-func TestNamesAgainstTheConventionsAreWarnedOf(t *testing.T) {
+func TestUnconventionalNamesCauseWarnings(t *testing.T) {
 	g := harness.Prepare(t)
 	for words, warned := range map[string]bool{"": true, "lint off\n": false, "lint warn\n": true} {
 		file := g.WriteFile(t, "Caddyfile", "http://localhost:1 {\n\tapi_rest {\n\t\t"+words+"to localhost:2\n\t\tresource getArticle\n\t}\n}\n")

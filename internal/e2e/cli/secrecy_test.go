@@ -14,7 +14,7 @@ import (
 
 // What is secret is in a body once, and nowhere else: not in an argument, which every
 // process can read, nor in an address, which Caddy logs, nor in the audit trail.
-func TestSecretsAreInNoArgumentAddressOrLog(t *testing.T) {
+func TestSecretsAreInNoArgumentURLOrLog(t *testing.T) {
 	up := harness.NewUpstream(t)
 	g := harness.Prepare(t, "$UPSTREAM", up.Addr, "$GLOBAL", "", "$GUARD", "")
 	p := g.Run(t, site)
@@ -71,7 +71,7 @@ func TestSecretsAreInNoArgumentAddressOrLog(t *testing.T) {
 	}
 }
 
-func TestAnErrorIsJSONToo(t *testing.T) {
+func TestErrorsAreJSONWithTheJSONFlag(t *testing.T) {
 	g := start(t)
 	for _, words := range [][]string{{"user", "show", "none"}, {"client", "create", "x", "--scope", "nope"}, {"user", "list", "x"}, {"explain", "GET", "nowhere"}} {
 		r := command(t, g, "", append(words, "--format", "json")...)
@@ -82,7 +82,7 @@ func TestAnErrorIsJSONToo(t *testing.T) {
 }
 
 // A name can hold what a terminal obeys; a table shows it as a character like others.
-func TestNothingThatATerminalObeysIsPrinted(t *testing.T) {
+func TestTerminalControlCharactersAreEscaped(t *testing.T) {
 	g := start(t)
 	if p := call(t, g, "POST", "clients", `{"id":"evil","name":"a\u001b]0;x\u0007\u202eb\nc","scopes":["read"]}`); p.Status != 201 {
 		t.Fatalf("%d %s", p.Status, p.Body)

@@ -98,7 +98,7 @@ func typed(t *testing.T, g *harness.Gateway, name, first, second string) (shown 
 	return all.String(), cmd.ProcessState.ExitCode()
 }
 
-func TestAtATerminalThePasswordIsAskedForTwiceAndNotShown(t *testing.T) {
+func TestTerminalPasswordIsAskedTwiceAndHidden(t *testing.T) {
 	g := start(t)
 	shown, code := typed(t, g, "alice", password, password)
 	if code != 0 || !strings.Contains(shown, "alice") || strings.Contains(shown, "correct horse") {

@@ -31,7 +31,7 @@ type inspected struct {
 }
 
 // S08: an operator who has a token that is refused can ask why.
-func TestATokenIsInspected(t *testing.T) {
+func TestTokenInspectExplainsARefusal(t *testing.T) {
 	g := startSite(t, strings.Replace(site, "http://$API {", `http://localhost:1 {
 	oauth_guard {
 		audience https://other.example

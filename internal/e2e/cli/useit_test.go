@@ -14,7 +14,7 @@ import (
 
 // S09: the README's section ends with a 200, with the program that its own line builds, its own
 // Caddyfile and commands. Only the ports are others.
-func TestTheReadmeEndsWithA200OnLocalhost(t *testing.T) {
+func TestReadmeQuickStartEndsWithA200(t *testing.T) {
 	raw, err := os.ReadFile("../../../README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ func refresh(t *testing.T, g *harness.Gateway, token string) int {
 	return g.Token(t, web, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}}).Status
 }
 
-func TestAUserIsAddedShownAndRemoved(t *testing.T) {
+func TestUserIsAddedShownAndRemoved(t *testing.T) {
 	g := start(t)
 	id := addUser(t, g)
 	for _, words := range [][]string{{"user", "list"}, {"user", "show", "alice"}, {"user", "show", id}, {"user", "show", id, "--by", "id"}, {"user", "show", "alice", "--by", "username"}} {
@@ -61,7 +61,7 @@ func TestAUserIsAddedShownAndRemoved(t *testing.T) {
 	}
 }
 
-func TestAPasswordIsMadeAndShownOnce(t *testing.T) {
+func TestGeneratedPasswordIsShownOnce(t *testing.T) {
 	g := start(t)
 	made := asJSON[object](t, g, "", "user", "add", "bob", "--generate", "--claims", `{"team":"x"}`)
 	first, _ := made["password"].(string)
@@ -86,7 +86,7 @@ func TestAPasswordIsMadeAndShownOnce(t *testing.T) {
 }
 
 // When the command ends, it is over: for sessions, refresh and access tokens alike.
-func TestWhatAUserHadEndsBeforeTheCommandDoes(t *testing.T) { // F10, a new password included
+func TestCommandReturnsAfterTheUsersGrantsEnd(t *testing.T) { // F10, a new password included
 	for name, c := range map[string]struct {
 		in    string
 		words []string
@@ -124,7 +124,7 @@ func TestWhatAUserHadEndsBeforeTheCommandDoes(t *testing.T) { // F10, a new pass
 	}
 }
 
-func TestALockedUserComesBackWhenUnlocked(t *testing.T) {
+func TestUnlockedUserCanSignInAgain(t *testing.T) {
 	g := start(t)
 	addUser(t, g)
 	if out := done(t, g, "", "user", "lock", "alice"); !strings.Contains(out, "locked") {
@@ -141,7 +141,7 @@ func TestALockedUserComesBackWhenUnlocked(t *testing.T) {
 }
 
 // A lock by failed sign-ins ends for strangers and for the browser that the user knows.
-func TestUnlockingAndAnotherPasswordEndALockByFailedSignIns(t *testing.T) {
+func TestUnlockOrNewPasswordEndsALockout(t *testing.T) {
 	for _, c := range []struct{ stdin, command, password string }{
 		{"", "unlock", password},
 		{"another staple of horses\n", "passwd", "another staple of horses"},
@@ -177,7 +177,7 @@ func TestUnlockingAndAnotherPasswordEndALockByFailedSignIns(t *testing.T) {
 	}
 }
 
-func TestAUsersFieldsAreChanged(t *testing.T) {
+func TestUserFieldsAreUpdated(t *testing.T) {
 	g := start(t)
 	id := addUser(t, g)
 	p := call(t, g, "PATCH", "users/alice", `{"name":"Alicia","phone":"+1"}`)
@@ -208,7 +208,7 @@ func TestAUsersFieldsAreChanged(t *testing.T) {
 }
 
 // Somebody's user name may be another's id: nobody is locked by mistake.
-func TestAnAmbiguousNameIsRefused(t *testing.T) {
+func TestAmbiguousNameIsRefused(t *testing.T) {
 	g := start(t)
 	alice := addUser(t, g)
 	done(t, g, password, "user", "add", "--", alice)
@@ -274,7 +274,7 @@ func TestGrantsAreListedAndRevoked(t *testing.T) {
 }
 
 // U27: somebody else's grant is not revoked under one's name.
-func TestAGrantBelongsToItsUser(t *testing.T) {
+func TestGrantOfAnotherUserIsNotRevoked(t *testing.T) {
 	g := start(t)
 	addUser(t, g)
 	done(t, g, password, "user", "add", "bob")
@@ -288,7 +288,7 @@ func TestAGrantBelongsToItsUser(t *testing.T) {
 	}
 }
 
-func TestUsersOfAnotherDirectoryAreChangedThere(t *testing.T) {
+func TestUsersOfAnotherDirectoryAreReadOnly(t *testing.T) {
 	g := harness.Prepare(t, "$UPSTREAM", "localhost:1", "$GLOBAL", "", "$GUARD", "")
 	hash := strings.TrimSpace(program(t, password+"\n", "gatehouse", "user", "hash").out)
 	g.WriteFile(t, "users.json", fmt.Sprintf(`{"users":[{"id":"u-7","username":"alice","password_hash":%q}]}`, hash))
@@ -352,7 +352,7 @@ func TestKeysAreListedRotatedAndRevoked(t *testing.T) {
 }
 
 // The admin endpoint changes hands with every reload, and commands go on.
-func TestCommandsGoOnWhileTheConfigurationIsReloaded(t *testing.T) {
+func TestCommandsWorkDuringReloads(t *testing.T) {
 	g := start(t)
 	addUser(t, g)
 	end := time.Now().Add(3 * time.Second)
@@ -378,7 +378,7 @@ func TestCommandsGoOnWhileTheConfigurationIsReloaded(t *testing.T) {
 }
 
 // A slip of the pen must not look like something done.
-func TestRevokingForAUserWhoNeverWasIsRefused(t *testing.T) {
+func TestRevokingForAnUnknownUserIsAnError(t *testing.T) {
 	g := start(t)
 	for _, words := range [][]string{{"grant", "revoke", "alcie", "--all"}, {"grant", "revoke", "alcie", "--client", "web"}} {
 		if r := command(t, g, "", words...); r.code != 4 || !strings.Contains(r.err, "alcie") {
@@ -387,7 +387,7 @@ func TestRevokingForAUserWhoNeverWasIsRefused(t *testing.T) {
 	}
 }
 
-func TestAMisspelledClientIsNotTakenForDone(t *testing.T) {
+func TestMisspelledClientIsAnError(t *testing.T) {
 	g := start(t)
 	addUser(t, g)
 	if r := command(t, g, "", "grant", "revoke", "alice", "--client", "wbe"); r.code != 4 || !strings.Contains(r.err, "there is no client wbe") {

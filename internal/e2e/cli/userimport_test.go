@@ -36,7 +36,7 @@ func counts(report object) string {
 	return fmt.Sprint(report["created"], report["present"], report["updated"], report["refused"])
 }
 
-func TestUsersOfOtherProgramsAreImportedAndSignIn(t *testing.T) {
+func TestImportedUsersSignIn(t *testing.T) {
 	g := start(t)
 	var table strings.Builder
 	table.WriteString("id,username,password_hash,email,claims.groups\n")
@@ -67,7 +67,7 @@ func TestUsersOfOtherProgramsAreImportedAndSignIn(t *testing.T) {
 	}
 }
 
-func TestPlainPasswordsAndNoneAreImported(t *testing.T) {
+func TestImportAcceptsPlainAndMissingPasswords(t *testing.T) {
 	g := start(t)
 	out := done(t, g, fmt.Sprintf(`{"username":"ann","password":%q}`+"\n"+`{"username":"bob"}`+"\n", password), "user", "import", "--input", "jsonl", "--", "-")
 	if !strings.Contains(out, "Created 2 users, updated 0") || strings.Contains(out, password) {
@@ -85,7 +85,7 @@ func TestPlainPasswordsAndNoneAreImported(t *testing.T) {
 	granted(t, g, harness.NewBrowser(t, g.ID), "bob")
 }
 
-func TestLinesThatAreRefusedAreListedAndTheOthersImported(t *testing.T) {
+func TestImportListsRefusedLinesAndKeepsTheRest(t *testing.T) {
 	up := harness.NewUpstream(t)
 	g := harness.Prepare(t, "$UPSTREAM", up.Addr, "$GLOBAL", "", "$GUARD", "")
 	p := g.Run(t, site)
@@ -123,7 +123,7 @@ func TestLinesThatAreRefusedAreListedAndTheOthersImported(t *testing.T) {
 }
 
 // An import is like `user lock` for those whom it locks: what they had is over.
-func TestAnImportUpdatesAndLocks(t *testing.T) {
+func TestImportUpdatesAndLocksUsers(t *testing.T) {
 	g := start(t)
 	id := addUser(t, g)
 	b := harness.NewBrowser(t, g.ID)
@@ -144,7 +144,7 @@ func TestAnImportUpdatesAndLocks(t *testing.T) {
 	}
 }
 
-func TestTheImportOfTheAdminAPIIsBounded(t *testing.T) {
+func TestAdminImportIsLimited(t *testing.T) {
 	g := start(t)
 	user := func(n int) string { return strings.TrimSuffix(strings.Repeat(`{"username":"x"},`, n), ",") }
 	for body, want := range map[string]int{
@@ -165,7 +165,7 @@ func TestTheImportOfTheAdminAPIIsBounded(t *testing.T) {
 }
 
 // Twice as many users as fit into one request, of which the gateway has the first half already.
-func TestAnImportThatWasBrokenOffIsRunAgain(t *testing.T) {
+func TestInterruptedImportCanBeRepeated(t *testing.T) {
 	g := start(t)
 	row := func(i int) string { return fmt.Sprintf("legacy-%d,user%d,%s\n", i, i, hashes["bcrypt"]) }
 	var half, all strings.Builder

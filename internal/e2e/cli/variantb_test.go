@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestAClientOfVariantBIsMadeByACommand(t *testing.T) {
+func TestCreateVariantBClientByCommand(t *testing.T) {
 	g := start(t)
 	got := asJSON[object](t, g, "", "client", "create", "portal", "--variant-b", "--owner", "Acme", "--redirect-uri", "https://portal.example/wx",
 		"--frame-origin", "https://portal.example", "--frame-origin", "https://www.portal.example", "--scope", "snsapi_login,snsapi_base", "--userinfo-content-type", "text")
@@ -50,7 +50,7 @@ func TestAClientOfVariantBIsMadeByACommand(t *testing.T) {
 	}
 }
 
-func TestAClientOfADeviceIsMadeByACommand(t *testing.T) {
+func TestCreateDeviceClientByCommand(t *testing.T) {
 	g := start(t)
 	got := asJSON[object](t, g, "", "client", "create", "tv", "--public", "--grant", "device_code,refresh_token", "--scope", "read")
 	if fmt.Sprint(got["grants"]) != "[urn:ietf:params:oauth:grant-type:device_code refresh_token]" || got["secret"] != nil {

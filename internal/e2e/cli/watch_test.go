@@ -80,7 +80,7 @@ func row(t *testing.T, out, part string) string {
 	return ""
 }
 
-func TestWatchShowsWhoDidWhatAndWhatIsLeft(t *testing.T) {
+func TestWatchShowsCallersOutcomesAndLimits(t *testing.T) {
 	g := startSite(t, limited)
 	addUser(t, g)
 	w := startWatch(t, g)
@@ -127,7 +127,7 @@ func TestWatchShowsWhoDidWhatAndWhatIsLeft(t *testing.T) {
 	}
 }
 
-func TestWatchShowsOnlyWhatIsAskedFor(t *testing.T) {
+func TestWatchFilters(t *testing.T) {
 	g := start(t)
 	_, token := clientToken(t, g, machine)
 	for _, c := range []struct {
@@ -176,7 +176,7 @@ func TestWatchShowsOnlyWhatIsAskedFor(t *testing.T) {
 	}
 }
 
-func TestWatchRefusesWhatItDoesNotUnderstand(t *testing.T) {
+func TestWatchRefusesInvalidFilters(t *testing.T) {
 	g := start(t)
 	for words, want := range map[string]string{
 		"--status 4yx": "'4yx' is no status", "--status 600": "'600' is no status", "--for 0s": "--for", "--for 3": "3", "extra": "unexpected word", "--clint x": "--client",
@@ -192,7 +192,7 @@ func TestWatchRefusesWhatItDoesNotUnderstand(t *testing.T) {
 	}
 }
 
-func TestWatchEndsInTime(t *testing.T) {
+func TestWatchEndsAfterItsDuration(t *testing.T) {
 	g := start(t)
 	w := startWatch(t, g, "--for", "200ms")
 	if r := w.ended(); r.code != 0 || !strings.Contains(r.out, "0 requests in ") {
@@ -200,7 +200,7 @@ func TestWatchEndsInTime(t *testing.T) {
 	}
 }
 
-func TestWatchGoesOnWhenTheConfigurationIsReloaded(t *testing.T) {
+func TestWatchSurvivesAReload(t *testing.T) {
 	g := start(t)
 	w := startWatch(t, g, "--path", "/public")
 	for i, reload := range []func(){
@@ -227,7 +227,7 @@ func TestWatchGoesOnWhenTheConfigurationIsReloaded(t *testing.T) {
 	}
 }
 
-func TestWatchSaysThatTheGatewayHasEnded(t *testing.T) {
+func TestWatchReportsTheGatewaysEnd(t *testing.T) {
 	for name, end := range map[string]func(*harness.Process){"as asked": (*harness.Process).Stop, "at once": func(p *harness.Process) { p.Kill() }} {
 		t.Run(name, func(t *testing.T) {
 			up := harness.NewUpstream(t)
@@ -257,7 +257,7 @@ func follow(t *testing.T, g *harness.Gateway) (res *http.Response, lines *bufio.
 	return res, lines
 }
 
-func TestOnlyAFewWatchAtTheSameTime(t *testing.T) {
+func TestWatchersAreLimited(t *testing.T) {
 	g := start(t)
 	var last *http.Response
 	for range 4 {
@@ -279,7 +279,7 @@ func TestOnlyAFewWatchAtTheSameTime(t *testing.T) {
 	}
 }
 
-func TestATerminalObeysNothingThatARequestSays(t *testing.T) {
+func TestWatchNeutralizesTerminalEscapes(t *testing.T) {
 	g := start(t)
 	text, lines := startWatch(t, g), startWatch(t, g, "--json")
 	for _, path := range []string{"/public/%1b%5b31m", "/public/%c2%9b31m", "/public/%e2%80%aeevil", "/public/%0d%0ax", "/public/last"} {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTheAdminAPISpeaksREST(t *testing.T) {
+func TestAdminAPIFollowsREST(t *testing.T) {
 	g := start(t)
 	long := strings.Repeat("x", 64<<10)
 	for name, c := range map[string]struct {
@@ -67,7 +67,7 @@ func TestTheAdminAPISpeaksREST(t *testing.T) {
 	}
 }
 
-func TestWrongWordsOfEachCommandAreRefused(t *testing.T) {
+func TestInvalidCommandArgumentsAreRefused(t *testing.T) {
 	g := start(t)
 	for _, words := range [][]string{
 		{"client", "list", "x"}, {"client", "list", "--nonsense"}, {"client", "list", "--format", "yaml"},
@@ -98,7 +98,7 @@ func TestWrongWordsOfEachCommandAreRefused(t *testing.T) {
 	}
 }
 
-func TestARefusalSaysWhatWasExpected(t *testing.T) {
+func TestUsageErrorSaysWhatWasExpected(t *testing.T) {
 	g := start(t)
 	for words, want := range map[string]string{
 		"user add":                            "USERNAME is missing, expected `caddy gatehouse user add USERNAME`",      // S11
@@ -125,7 +125,7 @@ func TestARefusalSaysWhatWasExpected(t *testing.T) {
 	}
 }
 
-func TestAWordThatIsNoCommandIsRefusedAndAGroupExplainsItself(t *testing.T) {
+func TestUnknownCommandIsRefusedAndGroupsPrintHelp(t *testing.T) {
 	for _, words := range [][]string{{"nonsense"}, {"user", "nonsense"}, {"client", "x"}, {"grant", "x"}, {"keys", "x"}} {
 		r := program(t, "", append([]string{"gatehouse"}, words...)...)
 		if r.code != 1 || r.out != "" || !strings.Contains(r.err, "expected one of") {

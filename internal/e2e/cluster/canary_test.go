@@ -17,7 +17,7 @@ import (
 // E18: neither what Redis holds in the end, nor anything that was ever written to it, nor
 // what the nodes log at DEBUG has a secret in it. What is looked at are a dump and the
 // append-only file, which has every write.
-func TestNothingThatIsSecretReachesRedisOrALog(t *testing.T) {
+func TestRedisAndLogsHoldNoSecret(t *testing.T) {
 	c := new(harness.Canaries)
 	redisPassword := c.Plant(t, "the password of Redis", "redis-"+gatewaytest.Token())
 	t.Setenv("REDIS_PASSWORD", redisPassword)

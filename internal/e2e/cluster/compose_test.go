@@ -43,7 +43,7 @@ func readYAML[T any](t *testing.T, name string) (content T) {
 }
 
 // Compose writes the content of a config into the container, which it refuses where the file system is read-only.
-func TestAReadOnlyServiceHasNoConfigWithContent(t *testing.T) {
+func TestReadOnlyServicesHaveNoInlineConfigs(t *testing.T) {
 	c := readYAML[composeFile](t, "compose.yaml")
 	readOnly := 0
 	for name, s := range c.Services {
@@ -71,7 +71,7 @@ func TestAReadOnlyServiceHasNoConfigWithContent(t *testing.T) {
 
 // Containers cannot be started everywhere. What they would run can be checked: that each
 // configuration is whole with the environment it is given, and names services there are.
-func TestTheComposeFileRunsTheExample(t *testing.T) {
+func TestComposeFileRunsTheExample(t *testing.T) {
 	c := readYAML[composeFile](t, "compose.yaml")
 	program, err := filepath.Abs(harness.Program(t))
 	if err != nil {

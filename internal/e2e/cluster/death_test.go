@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestWhatOneNodeBeganAnotherFinishesWhenTheFirstIsKilled(t *testing.T) {
+func TestAnotherNodeFinishesWhatAKilledOneBegan(t *testing.T) {
 	c := start(t, plan{})
 	a, b, d := c.nodes[0], c.nodes[1], c.nodes[2]
 
@@ -45,7 +45,7 @@ func TestWhatOneNodeBeganAnotherFinishesWhenTheFirstIsKilled(t *testing.T) {
 	}
 }
 
-func TestASessionOfOneNodeIsOneOfAll(t *testing.T) {
+func TestSessionIsValidOnAllNodes(t *testing.T) {
 	c := start(t, plan{})
 	v := c.signIn(t, c.nodes[0])
 	for _, n := range c.nodes[1:] {
@@ -56,7 +56,7 @@ func TestASessionOfOneNodeIsOneOfAll(t *testing.T) {
 	}
 }
 
-func TestNodesThatStartOverAnEmptyStoreSignWithTheSameKeys(t *testing.T) {
+func TestNodesStartingOnAnEmptyStoreShareKeys(t *testing.T) {
 	for range times(3, 30) {
 		c := start(t, plan{})
 		sets := make([]string, nodesOfCluster)

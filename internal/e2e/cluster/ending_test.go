@@ -12,7 +12,7 @@ import (
 
 // N02. What a user ends at one node is dead at the others: refresh tokens and sessions with
 // the answer, access tokens within a second.
-func TestAUserWhoIsEndedAtOneNodeIsEndedAtAll(t *testing.T) {
+func TestUserEndedAtOneNodeIsEndedAtAll(t *testing.T) {
 	for button, value := range map[string]string{"all": "everything", "withdraw": ""} {
 		t.Run(button, func(t *testing.T) {
 			c := start(t, plan{})

@@ -12,7 +12,7 @@ import (
 // top is the top folder, as tests here see it.
 var top = filepath.Join("..", "..", "..")
 
-func TestTheExampleRunsAndItsREADMEWorksLineByLine(t *testing.T) {
+func TestExampleREADMEWorksLineByLine(t *testing.T) {
 	e := example.Start(t, "cluster", "legacy")
 	said := e.Walk(t)
 	// The count goes on while nodes change and die.
@@ -36,6 +36,6 @@ func TestTheExampleRunsAndItsREADMEWorksLineByLine(t *testing.T) {
 	}
 }
 
-func TestTheExampleNamesAPortThatIsTaken(t *testing.T) {
+func TestExampleReportsATakenPort(t *testing.T) {
 	example.Copy(t, "cluster", "legacy").RefusesTakenPorts(t)
 }

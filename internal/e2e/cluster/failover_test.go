@@ -20,7 +20,7 @@ var told = times(time.Second, 300*time.Millisecond)
 // and nobody that a grant is not valid which is; the nodes find the new primary by
 // themselves; and with a write concern nothing that was answered is undone. What comes back
 // without one is reported.
-func TestNodesOutliveThePrimaryOfTheirRedis(t *testing.T) {
+func TestNodesSurviveARedisFailover(t *testing.T) {
 	for _, replicas := range times([]int{1}, []int{1, 0}) {
 		t.Run(fmt.Sprint("replicas ", replicas), func(t *testing.T) { killPrimaries(t, replicas) })
 	}

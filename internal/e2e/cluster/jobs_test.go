@@ -14,7 +14,7 @@ import (
 
 // One cluster serves all of it: what is tested after a node was killed goes on while its
 // lease ends.
-func TestJobsOverThreeNodes(t *testing.T) {
+func TestJobsOnThreeNodes(t *testing.T) {
 	l := startLabour(t, plan{})
 	a, b, d := l.nodes[0], l.nodes[1], l.nodes[2]
 

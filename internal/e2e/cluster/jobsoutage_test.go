@@ -14,7 +14,7 @@ import (
 // The store goes away while jobs run and wait, and they are done before it is back: no job
 // that was acknowledged is lost, none is begun twice, and who comes meanwhile is told. In a soak
 // sentinels find another primary too.
-func TestJobsOutliveAnOutageOfTheirStore(t *testing.T) {
+func TestJobsSurviveAStoreOutage(t *testing.T) {
 	s := redistest.Start(t, "--appendonly", "yes")
 	l := startLabour(t, plan{redis: s, change: slices.Clone(impatient)})
 	for _, o := range []struct {

@@ -13,7 +13,7 @@ import (
 )
 
 // L02.
-func TestOfThreeThousandRequestsAtOnceOverThreeNodesExactlyTheLimitPasses(t *testing.T) {
+func TestFloodOnThreeNodesPassesExactlyTheLimit(t *testing.T) {
 	c := start(t, plan{limit: "client 100 1m"})
 	access := c.machineToken(t, c.nodes[0])
 	const flood, limit = 3000, 100
@@ -39,7 +39,7 @@ func TestOfThreeThousandRequestsAtOnceOverThreeNodesExactlyTheLimitPasses(t *tes
 }
 
 // E20, L03: random arrivals, five times as many as may pass.
-func TestNoWindowOverThreeNodesHoldsMoreThanTheLimit(t *testing.T) {
+func TestNoWindowOnThreeNodesExceedsTheLimit(t *testing.T) {
 	length, window, limit := 30*time.Second, time.Second, 40
 	policy := "client 40 1s"
 	if times(0, 1) == 1 {
@@ -103,7 +103,7 @@ func TestNoWindowOverThreeNodesHoldsMoreThanTheLimit(t *testing.T) {
 }
 
 // L10.
-func TestEveryLimiterKeyExpiresAndNothingIsLeftAfterTwoWindows(t *testing.T) {
+func TestLimiterKeysExpireWithinTwoWindows(t *testing.T) {
 	s := redistest.Start(t)
 	const window = 2 * time.Second
 	c := start(t, plan{redis: s, limit: "client 5 2s\n\t\tip 1000 2s\n\t\tby path {http.request.uri.path} 1000 2s\n\t\tall 1000 2s"})

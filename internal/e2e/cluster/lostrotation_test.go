@@ -13,7 +13,7 @@ import (
 // N14: one node loses the replies of Redis from the write on that replaces a refresh token,
 // for longer than refresh_grace, and answers 503. Its client repeats the request when the
 // replies are back, at that node or at another.
-func TestARefreshThatFailedAtOneNodeIsRepeatedAfterTheGrace(t *testing.T) {
+func TestFailedRefreshIsRepeatableAtAnyNode(t *testing.T) {
 	for _, grace := range []time.Duration{0, time.Second} {
 		t.Run(fmt.Sprintf("N14 refresh_grace %v", grace), func(t *testing.T) {
 			s := redistest.Start(t)

@@ -7,7 +7,7 @@ import (
 )
 
 // E01.
-func TestOfParallelExchangesOverThreeNodesOneSucceeds(t *testing.T) {
+func TestParallelExchangesOnThreeNodesSucceedOnce(t *testing.T) {
 	c := start(t, plan{})
 	v := c.signIn(t, c.nodes[0])
 	const parallel = 64
@@ -43,7 +43,7 @@ func TestOfParallelExchangesOverThreeNodesOneSucceeds(t *testing.T) {
 }
 
 // E02.
-func TestARefreshStormInsideTheGraceGivesAllTheSameSuccessor(t *testing.T) {
+func TestParallelRefreshesInTheGraceShareASuccessor(t *testing.T) {
 	const grace = 3 * time.Second
 	c := start(t, plan{tokens: "refresh_grace 3s"})
 	all, answers := c.storm(t)
@@ -74,7 +74,7 @@ func TestARefreshStormInsideTheGraceGivesAllTheSameSuccessor(t *testing.T) {
 }
 
 // E02.
-func TestOfARefreshStormWithoutAGraceOneSucceeds(t *testing.T) {
+func TestParallelRefreshesWithoutGraceSucceedOnce(t *testing.T) {
 	c := start(t, plan{tokens: "refresh_grace 0s"})
 	all, answers := c.storm(t)
 	for i, f := range all {

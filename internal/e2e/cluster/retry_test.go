@@ -11,7 +11,7 @@ import (
 
 // N14: one node loses the replies of Redis from some write of an exchange on, and answers
 // 503. Its client retries at another node.
-func TestAnExchangeThatFailedAtOneNodeIsRetriedAtAnother(t *testing.T) {
+func TestFailedExchangeIsRetriedAtAnotherNode(t *testing.T) {
 	link := redistest.NewProxy(t, redistest.Shared(t).Addr)
 	c := start(t, plan{links: map[int]string{0: link.URL()}})
 	a, b := c.nodes[0], c.nodes[1]

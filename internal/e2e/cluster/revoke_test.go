@@ -8,7 +8,7 @@ import (
 )
 
 // E23, G24.
-func TestWhatIsRevokedOnOneNodeIsRefusedByTheOthersWithinASecond(t *testing.T) {
+func TestRevokedTokenIsRefusedByOtherNodesWithinASecond(t *testing.T) {
 	c := start(t, plan{})
 	v := c.signIn(t, c.nodes[0])
 	var took []time.Duration

@@ -91,7 +91,7 @@ func pageValues(t *testing.T) string {
 }
 
 // The chart with the values of the page makes what the page says, and its configuration serves: with a real Redis, on other ports.
-func TestTheChartRunsGateways(t *testing.T) {
+func TestChartRunsGateways(t *testing.T) {
 	all, err := render(t, renderer(t), pageValues(t)+"serviceMonitor:\n  enabled: true\n")
 	harness.FailOn(t, err)
 	for _, name := range []string{
@@ -161,7 +161,7 @@ func TestTheChartRunsGateways(t *testing.T) {
 
 // A disruption budget would keep the only node on its machine for ever. The nodes count each other, so that their
 // number is right during an update and whoever scales them.
-func TestOneNodeCanBeDrained(t *testing.T) {
+func TestSingleNodeCanBeDrained(t *testing.T) {
 	all, err := render(t, renderer(t), "replicas: 1\n")
 	harness.FailOn(t, err)
 	if _, ok := all["PodDisruptionBudget test-gatehouse"]; ok || all["Deployment test-gatehouse"].Spec.Replicas != 1 {
@@ -173,7 +173,7 @@ func TestOneNodeCanBeDrained(t *testing.T) {
 }
 
 // Each value that the configuration takes from the environment is in the Secret that the page makes.
-func TestThePageMakesTheSecretOfItsValues(t *testing.T) {
+func TestContainersPageSecretHasEveryVariable(t *testing.T) {
 	all, err := render(t, renderer(t), pageValues(t))
 	harness.FailOn(t, err)
 	page := read(t, filepath.Join(top, "deploy", "containers.md"))
@@ -188,7 +188,7 @@ func TestThePageMakesTheSecretOfItsValues(t *testing.T) {
 	}
 }
 
-func TestTheChartRefusesValuesThatCannotWork(t *testing.T) {
+func TestChartRefusesUnworkableValues(t *testing.T) {
 	program := renderer(t)
 	for values, want := range map[string]string{
 		"issuer: http://id.example.com\n":           "issuer",

@@ -12,7 +12,7 @@ import (
 )
 
 // The container has the name by which the page calls it.
-func TestThePageNamesTheContainer(t *testing.T) {
+func TestContainersPageNamesTheContainer(t *testing.T) {
 	page := read(t, filepath.Join(top, "deploy", "containers.md"))
 	called := regexp.MustCompile(`docker exec (\S+)`).FindStringSubmatch(page)
 	if called == nil || !strings.Contains(page, "$ docker run --name "+called[1]+" ") {
@@ -21,7 +21,7 @@ func TestThePageNamesTheContainer(t *testing.T) {
 }
 
 // An image cannot be built everywhere. What its file says can be held against the program.
-func TestTheImageRunsWhatTheProgramHas(t *testing.T) {
+func TestImageMatchesTheProgram(t *testing.T) {
 	file := read(t, filepath.Join(top, "deploy", "Dockerfile"))
 	stages := regexp.MustCompile(`(?m)^FROM (\S+)`).FindAllStringSubmatch(file, -1)
 	last := file[strings.LastIndex(file, "\nFROM "):]

@@ -17,7 +17,7 @@ import (
 var unit = filepath.Join("..", "..", "..", "deploy", "gatehouse.service")
 
 // systemd rates a unit from 0 (locked up) to 10 (all doors open).
-func TestTheUnitIsHardened(t *testing.T) {
+func TestSystemdUnitIsHardened(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "systemd-analyze", "security", "--offline=true", "--threshold=20", "--no-pager", unit).CombinedOutput()
 	if err != nil {
 		t.Errorf("the exposure is above 2.0: %v\n%s", err, out)
@@ -25,7 +25,7 @@ func TestTheUnitIsHardened(t *testing.T) {
 }
 
 // The unit as it is, with another program and another configuration, has no mistake that systemd would report.
-func TestTheUnitIsValid(t *testing.T) {
+func TestSystemdUnitIsValid(t *testing.T) {
 	program, err := filepath.Abs(harness.Program(t))
 	harness.FailOn(t, err)
 	file := filepath.Join(t.TempDir(), "gatehouse.service")
@@ -39,7 +39,7 @@ func TestTheUnitIsValid(t *testing.T) {
 
 // The state is where XDG_DATA_HOME says, which only the unit sets: commands that work on the files of a stopped gateway
 // need the same.
-func TestThePageHasCommandsUseTheEnvironmentOfTheUnit(t *testing.T) {
+func TestSystemdCommandsUseTheUnitsEnvironment(t *testing.T) {
 	home := regexp.MustCompile(`(?m)^Environment=.*(XDG_DATA_HOME=\S+)`).FindStringSubmatch(read(t, unit))
 	file := regexp.MustCompile(`(?m)^EnvironmentFile=-?(\S+)`).FindStringSubmatch(read(t, unit))
 	if home == nil || file == nil {
@@ -59,7 +59,7 @@ func TestThePageHasCommandsUseTheEnvironmentOfTheUnit(t *testing.T) {
 
 // Type=notify: systemd is told when the gateway serves, when it reloads, and when it stops. The environment is the
 // unit's, with other folders.
-func TestSystemdIsToldOfEachState(t *testing.T) {
+func TestSystemdIsNotifiedOfEachState(t *testing.T) {
 	dir, address := t.TempDir(), fmt.Sprintf("localhost:%d", harness.FreePorts(t, 1)[0])
 	socket := filepath.Join(dir, "notify")
 	told, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})

@@ -34,7 +34,7 @@ func use(t *testing.T, e *example.Example, scenario string) {
 	e.Private(t, "state/state.db", "state/caddy.log")
 }
 
-func TestWebApp(t *testing.T) {
+func TestWebAppExample(t *testing.T) {
 	t.Parallel()
 	e := example.Copy(t, "web-app")
 	// Each request finds an expired token, so that it is refreshed.
@@ -50,7 +50,7 @@ func TestWebApp(t *testing.T) {
 	}
 }
 
-func TestSPA(t *testing.T) {
+func TestSPAExample(t *testing.T) {
 	t.Parallel()
 	use(t, example.Copy(t, "spa"), "spa")
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/example"
 )
 
-func TestUpstreamIdentity(t *testing.T) {
+func TestUpstreamIdentityExample(t *testing.T) {
 	t.Parallel()
 	e := example.Start(t, "upstream-identity")
 	e.Follow(t)

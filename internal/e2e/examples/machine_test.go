@@ -6,7 +6,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/example"
 )
 
-func TestMachine(t *testing.T) {
+func TestMachineExample(t *testing.T) {
 	t.Parallel()
 	e := example.Start(t, "machine")
 	e.Follow(t)

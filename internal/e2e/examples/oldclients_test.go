@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-func TestOldClients(t *testing.T) {
+func TestOldClientsExample(t *testing.T) {
 	t.Parallel()
 	e := example.Start(t, "old-clients")
 	e.Follow(t)

@@ -6,7 +6,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/example"
 )
 
-func TestRunNamesAPortThatIsTakenAndEndsWithItsPrograms(t *testing.T) {
+func TestRunReportsATakenPortAndEndsWithItsPrograms(t *testing.T) {
 	for _, name := range []string{"machine", "upstream-identity", "old-clients", "web-app", "spa"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

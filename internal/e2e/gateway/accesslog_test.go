@@ -69,7 +69,7 @@ func field(m map[string]any, path ...string) any {
 	return v
 }
 
-func TestARequestToTheAuthorizationServerHasARedactedLine(t *testing.T) {
+func TestAuthServerAccessLogIsRedacted(t *testing.T) {
 	g := logged(t)
 	b := harness.NewBrowser(t, g.ID)
 	c := b.Authorize(authorizeURL(g, "web", "state", "state-canary"), username, password).Query().Get("code")
@@ -111,7 +111,7 @@ func TestARequestToTheAuthorizationServerHasARedactedLine(t *testing.T) {
 	}
 }
 
-func TestTheLogDirectiveOfASiteIsObeyed(t *testing.T) {
+func TestSiteLogDirectiveIsHonored(t *testing.T) {
 	t.Run("log_skip", func(t *testing.T) {
 		g := logged(t, "$IDSITE", "log_skip /token")
 		g.Token(t, web, url.Values{"grant_type": {"client_credentials"}})
@@ -150,7 +150,7 @@ func TestTheLogDirectiveOfASiteIsObeyed(t *testing.T) {
 
 // A browser that was refused for a token in the address goes on with asking for
 // /favicon.ico, and says where it comes from.
-func TestATokenInTheAddressOfThePageIsInNoLogAndNotAtTheAPI(t *testing.T) {
+func TestTokenInRefererIsNeitherLoggedNorForwarded(t *testing.T) {
 	for _, errors := range []string{"api_errors", ""} {
 		t.Run(errors, func(t *testing.T) {
 			text := strings.Replace(site, "output discard", "output file $DIR/default.log\n\t\tlevel DEBUG", 1)
@@ -198,7 +198,7 @@ func TestATokenInTheAddressOfThePageIsInNoLogAndNotAtTheAPI(t *testing.T) {
 	}
 }
 
-func TestATokenInTheAddressOfThePageIsNotInTheLogOfAnAuthenticatedRequest(t *testing.T) { // S26
+func TestRefererTokenOfAuthenticatedRequestIsNotLogged(t *testing.T) { // S26
 	text := site[:strings.Index(site, "http://$API {")] + "http://$API {\n\tlog named {\n\t\toutput file $DIR/api.log\n\t}\n\toauth_authentication\n\treverse_proxy $UPSTREAM\n}\n"
 	g, up := startSite(t, text)
 	access, _ := g.Token(t, machine, url.Values{"grant_type": {"client_credentials"}, "scope": {"read"}}).JSON(t)["access_token"].(string)
@@ -220,7 +220,7 @@ func TestATokenInTheAddressOfThePageIsNotInTheLogOfAnAuthenticatedRequest(t *tes
 	}
 }
 
-func TestATokenInTheQueryIsRedactedInTheGuardsLine(t *testing.T) {
+func TestQueryTokenIsRedactedInTheGuardsLog(t *testing.T) {
 	for _, mode := range []string{"", "shadow"} {
 		t.Run(mode, func(t *testing.T) {
 			g := logged(t, "$GUARD", mode)

@@ -50,7 +50,7 @@ func allowed(t *testing.T, g *harness.Gateway, c harness.Credentials, user strin
 	return b, access, refresh
 }
 
-func TestWithdrawnConsentEndsWhatItGave(t *testing.T) { // C12, F10
+func TestRevokedConsentEndsItsGrants(t *testing.T) { // C12, F10
 	g, _ := start(t)
 	b, access, refresh := allowed(t, g, web, username)
 	_, spaAccess, spaRefresh := allowed(t, g, spa, username)
@@ -80,7 +80,7 @@ func TestWithdrawnConsentEndsWhatItGave(t *testing.T) { // C12, F10
 	wantTokens(t, g.Token(t, spa, refreshWith(spaRefresh)))
 }
 
-func TestSignedOutEverywhere(t *testing.T) { // F10
+func TestSignOutEverywhere(t *testing.T) { // F10
 	g, _ := start(t)
 	one, access, refresh := allowed(t, g, web, username)
 	two, access2, refresh2 := allowed(t, g, other, username)
@@ -112,7 +112,7 @@ func TestSignedOutEverywhere(t *testing.T) { // F10
 	wantTokens(t, g.Token(t, web, refreshWith(bobsRefresh)))
 }
 
-func TestSessionsEndOneByOneOrAllTheOthers(t *testing.T) {
+func TestSessionsEndIndividuallyOrAllOthersAtOnce(t *testing.T) {
 	g, _ := start(t)
 	tabs := make([]*harness.Browser, 4)
 	for i := range tabs {
@@ -154,7 +154,7 @@ func TestSessionsEndOneByOneOrAllTheOthers(t *testing.T) {
 	}
 }
 
-func TestTheAccountOfAnotherIsOutOfReach(t *testing.T) { // U27
+func TestAnotherUsersAccountIsInaccessible(t *testing.T) { // U27
 	g, _ := start(t)
 	alice, access, _ := allowed(t, g, web, username)
 	bob := harness.NewBrowser(t, g.ID)
@@ -176,7 +176,7 @@ func TestTheAccountOfAnotherIsOutOfReach(t *testing.T) { // U27
 	}
 }
 
-func TestTheAccountFormFromElsewhereIsRefused(t *testing.T) { // U07
+func TestCrossSiteAccountFormIsRefused(t *testing.T) { // U07
 	g, _ := start(t)
 	b, access, _ := allowed(t, g, web, username)
 	p := accountOf(t, g, b, username)
@@ -208,7 +208,7 @@ func TestTheAccountFormFromElsewhereIsRefused(t *testing.T) { // U07
 	}
 }
 
-func TestWhatABrowserCallsItselfIsNoMarkup(t *testing.T) { // U11
+func TestUserAgentIsEscapedOnTheAccountPage(t *testing.T) { // U11
 	g, _ := start(t)
 	b := harness.NewBrowser(t, g.ID)
 	action, fields := harness.Form(t, b.Get(g.ID+"/account"))

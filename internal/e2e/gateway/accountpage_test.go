@@ -11,7 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-func TestTheAccountPageSaysWhenAndFromWhere(t *testing.T) { // S13
+func TestAccountPageShowsTimeAndPlace(t *testing.T) { // S13
 	g, _ := startSite(t, behindProxy)
 	signIn := func(address string) (*harness.Browser, harness.Page) {
 		b := harness.NewBrowser(t, g.ID)
@@ -49,7 +49,7 @@ func TestTheAccountPageSaysWhenAndFromWhere(t *testing.T) { // S13
 	}
 }
 
-func TestAnUnknownApplicationIsExplained(t *testing.T) { // S13, U12
+func TestUnknownClientPageIsExplained(t *testing.T) { // S13, U12
 	g, _ := start(t)
 	b := harness.NewBrowser(t, g.ID)
 	for name, address := range map[string]string{
@@ -84,7 +84,7 @@ func TestAnUnknownApplicationIsExplained(t *testing.T) { // S13, U12
 	}
 }
 
-func TestTheIssuersAddressSaysWhatItIs(t *testing.T) { // S10
+func TestIssuerAddressHasALandingPage(t *testing.T) { // S10
 	g, _ := start(t)
 	b := harness.NewBrowser(t, g.ID)
 	p := b.Get(g.ID + "/")

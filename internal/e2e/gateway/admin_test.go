@@ -30,7 +30,7 @@ var administration = []struct{ method, path, body string }{
 }
 
 // A store that is away is never an answer about users, clients, grants or keys.
-func TestWithoutTheStoreTheAdminAPIIsUnavailable(t *testing.T) {
+func TestStoreOutageMakesTheAdminAPIUnavailable(t *testing.T) {
 	g, _, m := startFaultySite(t, anybody)
 	for _, path := range []string{"users", "clients"} {
 		body := map[string]string{"users": `{"username":"alice","password":"long enough"}`, "clients": `{"id":"kept","scopes":["read"]}`}[path]
@@ -55,7 +55,7 @@ func TestWithoutTheStoreTheAdminAPIIsUnavailable(t *testing.T) {
 }
 
 // What was done on the way to a failure stays done, and doing it again does the rest.
-func TestWhatFailedHalfwayIsFinishedByDoingItAgain(t *testing.T) {
+func TestRetryFinishesAPartialFailure(t *testing.T) {
 	g, _, m := startFaultySite(t, anybody)
 	if p := admin(t, g, "POST", "users", `{"username":"alice","password":"`+password+`"}`); p.Status != http.StatusCreated {
 		t.Fatalf("%d %s", p.Status, p.Body)

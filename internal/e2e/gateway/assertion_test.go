@@ -29,7 +29,7 @@ func startKeyed(t *testing.T) (*harness.Gateway, *harness.Upstream, harness.Clie
 	return g, up, key
 }
 
-func TestAnAssertionOpensEveryEndpointThatAsksForAClient(t *testing.T) {
+func TestAssertionWorksAtEveryClientEndpoint(t *testing.T) {
 	g, up, key := startKeyed(t)
 	fresh := func() string { return key.Assertion(t, "keyed", g.ID) }
 	access, _ := wantTokens(t, asserting(t, g.ID+"/token", fresh(), credentialsForm))
@@ -65,7 +65,7 @@ func TestAnAssertionOpensEveryEndpointThatAsksForAClient(t *testing.T) {
 }
 
 // CVE-2020-15222, CVE-2020-5300: the same assertion was taken again, here or elsewhere.
-func TestAnAssertionThatWasSeenIsRefusedEverywhere(t *testing.T) {
+func TestReplayedAssertionIsRefusedEverywhere(t *testing.T) {
 	g, _, key := startKeyed(t)
 	used := key.Assertion(t, "keyed", g.ID)
 	wantTokens(t, asserting(t, g.ID+"/token", used, credentialsForm))
@@ -78,7 +78,7 @@ func TestAnAssertionThatWasSeenIsRefusedEverywhere(t *testing.T) {
 }
 
 // S08: a client whose clock is wrong is told so, if the assertion is its own.
-func TestAnAssertionAtTheWrongTimeIsToldSo(t *testing.T) {
+func TestAssertionTimeErrorIsExplained(t *testing.T) {
 	g, _, key := startKeyed(t)
 	stranger := harness.NewClientKey(t)
 	for name, c := range map[string]struct {
@@ -109,7 +109,7 @@ func TestAnAssertionAtTheWrongTimeIsToldSo(t *testing.T) {
 }
 
 // A29: what is not ours is not supported and never fetched.
-func TestARequestURIOfSomebodyElseIsNeverFetched(t *testing.T) {
+func TestForeignRequestURIIsNeverFetched(t *testing.T) {
 	g, up := start(t)
 	canary := "http://" + up.Addr + "/request.jwt"
 	wantError(t, g, harness.NewBrowser(t, g.ID).Get(authorizeURL(g, "web", "request_uri", canary)), callback, "request_uri_not_supported")

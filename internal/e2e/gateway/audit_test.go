@@ -72,7 +72,7 @@ func trailOf(t *testing.T, g *harness.Gateway, event string) map[string]any {
 	return nil
 }
 
-func TestO05TheAuditTrailSaysWhoDidWhatFromWhere(t *testing.T) {
+func TestO05AuditTrailSaysWhoDidWhatFromWhere(t *testing.T) {
 	g := audited(t)
 	b := harness.NewBrowser(t, g.ID)
 	b.Submit(b.Get(authorizeURL(g, "web")), map[string][]string{"username": {"alice\u202eforged"}, "password": {"wrong"}})
@@ -113,7 +113,7 @@ func TestO05TheAuditTrailSaysWhoDidWhatFromWhere(t *testing.T) {
 	}
 }
 
-func TestEventsOfTheTrailAreCaddyEvents(t *testing.T) {
+func TestAuditEventsAreCaddyEvents(t *testing.T) {
 	g := audited(t, "$EVENTS", "events {\n\t\ton gatehouse_sign_in test_keep\n\t\ton gatehouse_config_changed test_keep\n\t}")
 	harness.NewBrowser(t, g.ID).Authorize(authorizeURL(g, "web"), username, password)
 	got := make(map[string]caddy.Event)
@@ -133,7 +133,7 @@ func TestEventsOfTheTrailAreCaddyEvents(t *testing.T) {
 	}
 }
 
-func TestTheTrailCanBeOffAndDoesNotBringTheEventsApp(t *testing.T) {
+func TestAuditTrailCanBeOffAndNeedsNoEventsApp(t *testing.T) {
 	g := audited(t, "$GLOBAL", "audit off")
 	before := g.Metric(t, `caddy_gatehouse_audit_events_total{event="sign_in"}`)
 	harness.NewBrowser(t, g.ID).Authorize(authorizeURL(g, "web"), username, password)

@@ -10,9 +10,9 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-// O05, what TestO05TheAuditTrailSaysWhoDidWhatFromWhere leaves out: the events that an
+// O05, what TestO05AuditTrailSaysWhoDidWhatFromWhere leaves out: the events that an
 // operator is woken by.
-func TestO05LockoutReuseRevocationAndKeysAreInTheTrail(t *testing.T) {
+func TestO05LockoutReuseRevocationAndKeysAreAudited(t *testing.T) {
 	g := audited(t, "$TOKENS", "refresh_grace 0s")
 	c := newCoder(t, g)
 	_, refresh := wantTokens(t, g.Token(t, web, exchange(c.code("web"), callback)))
@@ -61,7 +61,7 @@ func TestO05LockoutReuseRevocationAndKeysAreInTheTrail(t *testing.T) {
 
 // A line of the trail is one line, whatever a stranger calls himself (CVE-2026-42507,
 // CVE-2020-36567: unescaped input in logs).
-func TestO05NobodyWritesLinesOfTheTrail(t *testing.T) {
+func TestO05InputCannotForgeAuditLines(t *testing.T) {
 	g := audited(t)
 	forged := "x\n{\"logger\":\"gatehouse.audit\",\"event\":\"sign_in\",\"subject\":\"u-1\"}\r\n\x1b[2J"
 	b := harness.NewBrowser(t, g.ID)

@@ -73,7 +73,7 @@ func startAuthentication(t *testing.T) (*harness.Gateway, *harness.Upstream, *fo
 	return g, up, newForger(t, g, m), m.Fail
 }
 
-func TestCaddysAuthenticationAcceptsTheGatewaysTokens(t *testing.T) {
+func TestCaddyAuthenticationAcceptsOurTokens(t *testing.T) {
 	g, up, f, _ := startAuthentication(t)
 	read := f.token(map[string]any{"scope": "read"})
 	p := send(t, harness.NewBrowser(t, ""), http.MethodGet, g.API+"/shaped/x", "", "Authorization", "Bearer "+read, "X-Auth-Subject", "forged",
@@ -90,7 +90,7 @@ func TestCaddysAuthenticationAcceptsTheGatewaysTokens(t *testing.T) {
 	wantHits(t, up, 1)
 }
 
-func TestCaddysAuthenticationRefusesAsAGuardDoes(t *testing.T) {
+func TestCaddyAuthenticationRefusesLikeAGuard(t *testing.T) {
 	g, up, f, fail := startAuthentication(t)
 	read := f.token(map[string]any{"scope": "read"})
 	expired := f.token(map[string]any{"exp": time.Now().Unix() - 1})
@@ -131,7 +131,7 @@ func TestCaddysAuthenticationRefusesAsAGuardDoes(t *testing.T) {
 	}
 }
 
-func TestARevokedTokenPassesNeitherProviderNorMatcher(t *testing.T) {
+func TestRevokedTokenPassesNeitherProviderNorMatcher(t *testing.T) {
 	g, _, _, _ := startAuthentication(t)
 	access, _ := tokens(t, g, web)
 	if p := bearer(t, g, "/by/x", access); p.Body != "read" {
@@ -149,7 +149,7 @@ func TestARevokedTokenPassesNeitherProviderNorMatcher(t *testing.T) {
 	}
 }
 
-func TestAnotherProviderBesideTheGateways(t *testing.T) {
+func TestAnotherProviderWorksBesideOurs(t *testing.T) {
 	t.Setenv("GATEHOUSE_TEST_SECRET", masterSecret)
 	g, up, f, _ := startAuthentication(t)
 	hash, err := bcrypt.GenerateFromPassword([]byte("hush"), bcrypt.MinCost)

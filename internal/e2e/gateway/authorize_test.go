@@ -13,7 +13,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-func TestAuthorizationRequestsThatSucceed(t *testing.T) {
+func TestValidAuthorizationRequests(t *testing.T) {
 	g, _ := start(t)
 	b := signedIn(t, g)
 	t.Run("A01 a GET with session and consent", func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestAuthorizationRequestsThatSucceed(t *testing.T) {
 	})
 }
 
-func TestAuthorizationRequestsThatTheClientIsToldToMend(t *testing.T) {
+func TestInvalidAuthorizationRequestsAreRedirected(t *testing.T) {
 	g, _ := start(t)
 	b := signedIn(t, g)
 	for _, c := range []struct {
@@ -167,7 +167,7 @@ func manyScopes(bytes int) string {
 }
 
 // A24, A13: nothing that is merely large costs time.
-func TestLargeAuthorizationRequestsAreRefusedAtOnce(t *testing.T) {
+func TestLargeAuthorizationRequestsAreRefusedQuickly(t *testing.T) {
 	g, _ := start(t)
 	b := harness.NewBrowser(t, g.ID)
 	for name, address := range map[string]string{
@@ -198,7 +198,7 @@ func TestLargeAuthorizationRequestsAreRefusedAtOnce(t *testing.T) {
 // catch takes seconds.
 const raceFactor = 5
 
-func TestNothingIsFetchedForAnAuthorizationRequest(t *testing.T) { // A29
+func TestAuthorizationRequestFetchesNothing(t *testing.T) { // A29
 	g, _ := start(t)
 	b := signedIn(t, g)
 	var hits atomic.Int64
@@ -219,7 +219,7 @@ func TestNothingIsFetchedForAnAuthorizationRequest(t *testing.T) { // A29
 	}
 }
 
-func TestMethodsOfTheAuthorizationEndpoint(t *testing.T) {
+func TestAuthorizationEndpointMethods(t *testing.T) {
 	g, _ := start(t)
 	b := signedIn(t, g)
 	t.Run("A35 HEAD makes nothing", func(t *testing.T) {
@@ -255,7 +255,7 @@ func TestMethodsOfTheAuthorizationEndpoint(t *testing.T) {
 	})
 }
 
-func TestForwardedFieldsChangeNothing(t *testing.T) { // A38
+func TestForwardedHeadersHaveNoEffect(t *testing.T) { // A38
 	g, _ := start(t)
 	b := signedIn(t, g)
 	spoofed := []string{

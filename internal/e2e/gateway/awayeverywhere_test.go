@@ -19,7 +19,7 @@ import (
 // T24, V09, I06 at every address: without the store nobody is told that a client, user,
 // code, token or registration is bad, since a client library throws away what it is told
 // is bad (hydra#1928). Afterwards everything is as it was.
-func TestWithoutTheStoreNobodyIsToldNo(t *testing.T) {
+func TestStoreOutageIsNeverARefusal(t *testing.T) {
 	t.Setenv("GATEHOUSE_TEST_INITIAL", initialToken)
 	g, _, m := startFaulty(t, "$GLOBAL", tillClient(time.Now().AddDate(1, 0, 0).Format(time.DateOnly))+
 		"registration {\n\t\t\tinitial_token {env.GATEHOUSE_TEST_INITIAL}\n\t\t\tscopes read\n\t\t}\n"+partyClient("party", ""))
@@ -119,7 +119,7 @@ func TestWithoutTheStoreNobodyIsToldNo(t *testing.T) {
 
 // T26: whoever need not be asked sends no form. The address itself must lead to the code after a 503, to that one alone
 // and in that browser alone.
-func TestAPushedRequestIsOpenedAgainAfterAFault(t *testing.T) {
+func TestPushedRequestIsRepeatableAfterAFault(t *testing.T) {
 	g, _, m := startFaulty(t)
 	b, other := harness.NewBrowser(t, g.ID), harness.NewBrowser(t, g.ID)
 	for _, each := range []*harness.Browser{b, other} {

@@ -55,7 +55,7 @@ const bobsCredentials = "Authorization: Basic Ym9iOmh1c2g="
 
 // What the gateway's provider does with a request that it refuses must not hurt one that another
 // provider accepts. Caddy asks them in any order.
-func TestTheUserOfAnotherProviderIsNotTreatedAsRefused(t *testing.T) { // S24, N19
+func TestOtherProvidersUserIsNotTreatedAsRefused(t *testing.T) { // S24, N19
 	g, up := startBeside(t)
 	up.Answer(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -90,7 +90,7 @@ func TestTheUserOfAnotherProviderIsNotTreatedAsRefused(t *testing.T) { // S24, N
 	}
 }
 
-func TestAGuardInFrontRemovesForgedIdentitiesForOtherProviders(t *testing.T) { // S25
+func TestGuardRemovesForgedIdentitiesForOtherProviders(t *testing.T) { // S25
 	g, up := startBeside(t)
 	access, _ := g.Token(t, machine, url.Values{"grant_type": {"client_credentials"}, "scope": {"read"}}).JSON(t)["access_token"].(string)
 	for range 8 { // Caddy asks the providers in any order

@@ -48,7 +48,7 @@ func refreshWith(token string) url.Values {
 
 const spaCallback, otherCallback = "https://spa.example/cb", "https://other.example/cb"
 
-func TestACodeIsRedeemedOnce(t *testing.T) {
+func TestCodeIsRedeemedOnce(t *testing.T) {
 	g, up := startSite(t, trustingSite, "$TOKENS", "code 2s")
 	c := newCoder(t, g)
 	t.Run("C01 exchange and use", func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestACodeIsRedeemedOnce(t *testing.T) {
 	})
 }
 
-func TestACodeIsBoundToItsRequest(t *testing.T) {
+func TestCodeIsBoundToItsRequest(t *testing.T) {
 	g, _ := start(t)
 	c := newCoder(t, g)
 	nearly := harness.Verifier[:len(harness.Verifier)-1] + "K"
@@ -148,7 +148,7 @@ func TestACodeIsBoundToItsRequest(t *testing.T) {
 	})
 }
 
-func TestWhatEndsACodeBeforeItsExchange(t *testing.T) {
+func TestChangesThatInvalidateACode(t *testing.T) {
 	g, _ := start(t)
 	c := newCoder(t, g)
 	t.Run("C12 the user is locked", func(t *testing.T) {
@@ -209,7 +209,7 @@ var lockedUsers = strings.Replace(users, `"name":"Alice"`, `"name":"Alice","lock
 
 // C15: the answer is lost on its way; a client that repeats its request looks like a
 // replay, and then nothing of what it did not get is alive.
-func TestALostAnswerToAnExchange(t *testing.T) {
+func TestRepeatedExchangeAfterALostAnswerRevokes(t *testing.T) {
 	g, up := start(t)
 	fresh := newCoder(t, g).code("web")
 	body := exchange(fresh, callback).Encode()
@@ -232,7 +232,7 @@ func TestALostAnswerToAnExchange(t *testing.T) {
 
 // S04: redirect_uri may be absent where PKCE ties the code to its request (OAuth 2.1
 // section 4.1.3), and only there.
-func TestTheTokenEndpointNeedsARedirectURIOnlyWithoutPKCE(t *testing.T) {
+func TestRedirectURIIsRequiredOnlyWithoutPKCE(t *testing.T) {
 	g, _ := startSite(t, trustingSite)
 	c := newCoder(t, g)
 	plain := []string{"code_challenge", "-", "code_challenge_method", "-"}

@@ -10,7 +10,7 @@ import (
 )
 
 // N07: a client that people have agreed to changes what they agreed to.
-func TestAConsentDoesNotSurviveAChangeOfTheClient(t *testing.T) {
+func TestClientChangeVoidsConsent(t *testing.T) {
 	const to, otherPath, elsewhere = "https://new.example/cb", "https://new.example/other", "https://elsewhere.example/cb"
 	g, _ := startRegistering(t, 10)
 	register := func(name string, redirects ...string) map[string]any {
@@ -85,7 +85,7 @@ func TestAConsentDoesNotSurviveAChangeOfTheClient(t *testing.T) {
 }
 
 // N07: the same for a client of the Caddyfile.
-func TestAConsentDoesNotSurviveAChangeByReload(t *testing.T) {
+func TestReloadThatChangesTheClientVoidsConsent(t *testing.T) {
 	g, _ := start(t)
 	b := signedIn(t, g)
 	for _, c := range []struct {

@@ -60,7 +60,7 @@ func rows(t *testing.T, p harness.Page) (all []string) {
 	return all
 }
 
-func TestTheConsentPageIsOneQuestion(t *testing.T) { // S12
+func TestConsentPageIsOneQuestion(t *testing.T) { // S12
 	g, _ := prepare(t)
 	g.WriteFile(t, "users.json", strings.Replace(users, `"name":"Alice"`, `"name":"Alice Liddell"`, 1))
 	g.Begin(t, site)
@@ -136,7 +136,7 @@ func requestOf(t *testing.T, p harness.Page) string {
 	return v.Get("request")
 }
 
-func TestTheConsentPageSaysWhatIsNew(t *testing.T) { // S12
+func TestConsentPageMarksNewScopes(t *testing.T) { // S12
 	g, _ := start(t)
 	b := harness.NewBrowser(t, g.ID)
 	b.Authorize(authorizeURL(g, "web", "scope", "read"), username, password)
@@ -158,7 +158,7 @@ func TestTheConsentPageSaysWhatIsNew(t *testing.T) { // S12
 	}
 }
 
-func TestAStrangerIsNotEasierToAllowThanToDeny(t *testing.T) { // S12
+func TestUnverifiedClientPageDoesNotFavorAllow(t *testing.T) { // S12
 	g, _ := startRegistering(t, 10)
 	made := call(t, http.MethodPost, g.ID+"/register", initialToken, map[string]any{
 		"redirect_uris": []string{"https://other.example/cb"}, "client_name": "Your Bank", "token_endpoint_auth_method": "none", "scope": "read",

@@ -9,7 +9,7 @@ import (
 )
 
 // S21: scripts read what the API exposes beside what the gateway does.
-func TestWhatTheAPIExposesReachesTheBrowser(t *testing.T) {
+func TestUpstreamExposedHeadersReachTheBrowser(t *testing.T) {
 	g, up := start(t, "$GUARD", "cors https://spa.example")
 	access, _ := tokens(t, g, web)
 	up.Answer(func(w http.ResponseWriter, _ *http.Request) {

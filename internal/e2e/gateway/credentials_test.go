@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-func TestClientsThatActForThemselves(t *testing.T) {
+func TestClientCredentialsGrant(t *testing.T) {
 	g, up := startSite(t, trustingSite)
 	// A user whose id is a client's.
 	rewriteUsers(t, g, strings.Replace(users, `"u-2"`, `"machine"`, 1))
@@ -60,7 +60,7 @@ func TestClientsThatActForThemselves(t *testing.T) {
 }
 
 // K02, P01: what is not offered does not work.
-func TestGrantsThatAreNotOffered(t *testing.T) {
+func TestUnsupportedGrantsAreRefused(t *testing.T) {
 	g, _ := start(t)
 	for _, grant := range []string{"password", "implicit", "urn:ietf:params:oauth:grant-type:device_code", "urn:ietf:params:oauth:grant-type:jwt-bearer", "urn:ietf:params:oauth:grant-type:token-exchange"} {
 		p := g.Token(t, web, url.Values{"grant_type": {grant}, "username": {username}, "password": {password}, "assertion": {"x"}})

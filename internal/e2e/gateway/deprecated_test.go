@@ -30,7 +30,7 @@ func passwordForm(user, pass string) url.Values {
 	return url.Values{"grant_type": {"password"}, "username": {user}, "password": {pass}}
 }
 
-func TestThePasswordGrantUntilItsDate(t *testing.T) {
+func TestPasswordGrantUntilItsDate(t *testing.T) {
 	next := time.Now().AddDate(1, 0, 0).UTC()
 	g, _ := startSite(t, trustingSite, "$GLOBAL", tillClient(next.Format(time.DateOnly)))
 	var sunset string
@@ -101,7 +101,7 @@ func TestThePasswordGrantUntilItsDate(t *testing.T) {
 	})
 }
 
-func TestADateThatHasPassedEndsThePasswordGrant(t *testing.T) { // P01, P03
+func TestPasswordGrantEndsAfterItsDate(t *testing.T) { // P01, P03
 	g, _ := start(t, "$GLOBAL", tillClient("2020-01-01"))
 	p := at(t, g, "/token", till, passwordForm(username, password))
 	wantOAuth(t, p, http.StatusBadRequest, "unauthorized_client")
@@ -114,7 +114,7 @@ func TestADateThatHasPassedEndsThePasswordGrant(t *testing.T) { // P01, P03
 	}
 }
 
-func TestEachLoadWarnsOfEveryDeprecatedGrantOnce(t *testing.T) { // P03
+func TestEachLoadWarnsOncePerDeprecatedGrant(t *testing.T) { // P03
 	logged := strings.Replace(site, "output discard", "output file $DIR/caddy.log", 1)
 	next := time.Now().AddDate(1, 0, 0).UTC().Format(time.DateOnly)
 	old := strings.ReplaceAll(strings.Replace(tillClient("2020-01-01"), "client till", "client ended", 1), "password until", "implicit until")

@@ -38,7 +38,7 @@ func offersDevices(t *testing.T, g *harness.Gateway) bool {
 }
 
 // M02, M08: whatever is advertised works for who has it, and for nobody is it known else.
-func TestDevicesAreOfferedOnlyWhereAClientHasThem(t *testing.T) {
+func TestDeviceFlowIsAdvertisedOnlyIfAClientHasIt(t *testing.T) {
 	ask := url.Values{"grant_type": {deviceGrant}, "device_code": {"x"}}
 	t.Run("no client has them", func(t *testing.T) {
 		g, _ := start(t)
@@ -103,7 +103,7 @@ func within(t *testing.T, limit time.Duration, what string, so func() bool) {
 	}
 }
 
-func TestADeviceSignsIn(t *testing.T) {
+func TestDeviceSignsIn(t *testing.T) {
 	g := deviceSite(t)
 	phone := phoneOf(t, g, username)
 	t.Run("a public client with OpenID Connect", func(t *testing.T) {
@@ -179,7 +179,7 @@ func TestADeviceSignsIn(t *testing.T) {
 }
 
 // B27, B28 by the wire.
-func TestGuessesAndFloodsOfDevicesAreLimited(t *testing.T) {
+func TestDeviceCodeGuessesAndFloodsAreLimited(t *testing.T) {
 	g := deviceSite(t)
 	phone, from := phoneOf(t, g, username), somebody()
 	page := phone.Get(g.ID + "/device")
@@ -214,7 +214,7 @@ func TestGuessesAndFloodsOfDevicesAreLimited(t *testing.T) {
 	}
 }
 
-func TestNoLogHasACodeOfADevice(t *testing.T) { // B33, E18
+func TestLogsHaveNoDeviceCode(t *testing.T) { // B33, E18
 	g := logged(t, "$GLOBAL", deviceClients)
 	d := newDevice(t, g, tv)
 	phone := phoneOf(t, g, username)

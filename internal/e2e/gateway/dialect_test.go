@@ -42,7 +42,7 @@ func dialect(t *testing.T, answer http.HandlerFunc) (*harness.Gateway, *http.Cli
 	return g, &http.Client{Transport: transport, Timeout: 20 * time.Second}
 }
 
-func TestAFailureWithTheStatusOfSuccessGetsItsOwn(t *testing.T) {
+func TestFailureWithSuccessStatusGetsItsOwnStatus(t *testing.T) {
 	g, client := dialect(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Etag", `"e"`)
@@ -82,7 +82,7 @@ func TestAFailureWithTheStatusOfSuccessGetsItsOwn(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotAskedByFailWhenPassesAsItIs(t *testing.T) {
+func TestUncheckedAnswersPassUnchanged(t *testing.T) {
 	const etag = `"e"`
 	g, client := dialect(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -104,7 +104,7 @@ func TestWhatIsNotAskedByFailWhenPassesAsItIs(t *testing.T) {
 	}
 }
 
-func TestEventsArriveThroughTheDialectAsTheyAreSent(t *testing.T) {
+func TestEventsPassThroughDialectUnchanged(t *testing.T) {
 	received := make(chan struct{})
 	g, client := dialect(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -132,9 +132,9 @@ func TestEventsArriveThroughTheDialectAsTheyAreSent(t *testing.T) {
 	}
 }
 
-// TestAnAnswerThatEndsBadlyIsNotClosedNeatly: neither one that the upstream breaks off,
+// TestBrokenAnswerIsNotClosedCleanly: neither one that the upstream breaks off,
 // nor one that is a failure when its beginning was passed on already.
-func TestAnAnswerThatEndsBadlyIsNotClosedNeatly(t *testing.T) {
+func TestBrokenAnswerIsNotClosedCleanly(t *testing.T) {
 	long := `{"list":[0` + strings.Repeat(`,1234567`, 40<<10) + `]`
 	g, client := dialect(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

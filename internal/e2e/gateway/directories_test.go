@@ -86,7 +86,7 @@ func TestUsersBehindALoginEndpointSignIn(t *testing.T) {
 
 // N17: names are looked up for requests to the API, and a directory that hangs does not hold
 // those up: nothing is decided by a name.
-func TestADirectoryThatHangsHoldsUpNoRequestsToTheAPI(t *testing.T) {
+func TestHangingDirectoryDelaysNoAPIRequests(t *testing.T) {
 	var hangs atomic.Bool
 	legacy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if hangs.Load() {
@@ -137,7 +137,7 @@ func TestADirectoryThatHangsHoldsUpNoRequestsToTheAPI(t *testing.T) {
 	}
 }
 
-func TestUsersOfAnLDAPServerSignIn(t *testing.T) {
+func TestLDAPUsersSignIn(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 
 // An API that answers before it has read a body, and closes, must not make requests of what is
 // left of the body: behind a balancer those would be answered to somebody else.
-func TestABodyThatTheAPIDoesNotReadIsNoRequest(t *testing.T) { // N17
+func TestUnreadBodyIsNotParsedAsARequest(t *testing.T) { // N17
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

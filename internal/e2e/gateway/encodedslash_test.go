@@ -10,9 +10,9 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-// TestAnEncodedSlashReachesNoOtherRule is G39. A scoped path lies inside a public one; some upstreams
+// TestEncodedSlashReachesNoOtherRule is G39. A scoped path lies inside a public one; some upstreams
 // decode %2F into a slash, once or twice, and merge adjacent slashes.
-func TestAnEncodedSlashReachesNoOtherRule(t *testing.T) {
+func TestEncodedSlashReachesNoOtherRule(t *testing.T) {
 	const allow = " {\n\t\t\tallow_encoded_slash\n\t\t}"
 	for name, c := range map[string]struct {
 		scoped, public, all string

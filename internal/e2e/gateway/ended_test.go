@@ -10,7 +10,7 @@ import (
 )
 
 // F10: what a user ends is over for who asks about it too, also what a password began.
-func TestWhatAUserEndsIsInactive(t *testing.T) {
+func TestTokensEndedByTheUserAreInactive(t *testing.T) {
 	day := time.Now().AddDate(1, 0, 0).Format(time.DateOnly)
 	g, _ := startSite(t, trustingSite, "$GLOBAL",
 		resourceServerClient+strings.Replace(tillClient(day), "scopes read", "grants refresh_token\n\t\t\tscopes read", 1))

@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-func TestFailuresOfTheUpstreamGetTheFormOfTheAPI(t *testing.T) {
+func TestUpstreamFailuresUseTheEnvelope(t *testing.T) {
 	g, up := start(t)
 	for _, c := range []struct {
 		name, media, body string
@@ -71,7 +71,7 @@ func TestFailuresOfTheUpstreamGetTheFormOfTheAPI(t *testing.T) {
 	})
 }
 
-func TestFailuresOfTheGatewayHaveTheForm(t *testing.T) {
+func TestGatewayFailuresUseTheEnvelope(t *testing.T) {
 	dead := "127.0.0.1:1"
 	g, _ := startSite(t, limited(site, "all 2 1h"), "$UPSTREAM", dead)
 	access, _ := wantTokens(t, g.Token(t, machine, credentialsForm))
@@ -96,7 +96,7 @@ func TestFailuresOfTheGatewayHaveTheForm(t *testing.T) {
 	})
 }
 
-func TestASiteMayShapeFailuresItself(t *testing.T) {
+func TestSiteCanRenderErrorsItself(t *testing.T) {
 	own := strings.Replace(site, "\tapi_errors\n", "\thandle_errors {\n\t\theader X-Mine yes\n\t\trespond \"mine {err.status_code}\"\n\t}\n", 1)
 	g, _ := startSite(t, limited(own, "client 1 1h"), "$UPSTREAM", "127.0.0.1:1")
 	access, _ := wantTokens(t, g.Token(t, machine, credentialsForm))

@@ -7,7 +7,7 @@ import (
 )
 
 // S03: errors of the OAuth endpoints say which parameter is wrong, null for none in particular.
-func TestAnOAuthErrorNamesItsField(t *testing.T) {
+func TestOAuthErrorNamesItsField(t *testing.T) {
 	g, _ := start(t)
 	for _, c := range []struct {
 		form   url.Values

@@ -11,7 +11,7 @@ import (
 
 // N06: 20 addresses with 30 pushes each, or 30 with 20 devices each, used up what everybody
 // had for a minute.
-func TestFewAddressesDoNotStopEverybody(t *testing.T) {
+func TestFewAddressesCannotBlockEverybody(t *testing.T) {
 	g := deviceSite(t)
 	push := func(by harness.Credentials, ip string) int {
 		form := url.Values{
@@ -62,7 +62,7 @@ func TestFewAddressesDoNotStopEverybody(t *testing.T) {
 	}
 }
 
-func TestStrangersDoNotLockAPersonsOwnBrowserOut(t *testing.T) { // N06
+func TestStrangersCannotLockOutAKnownBrowser(t *testing.T) { // N06
 	g, _ := startSite(t, behindProxy)
 	home, others := newAttempts(t, g), newAttempts(t, g)
 	if p := home.try(username, password, "192.0.2.1"); p.Status != http.StatusOK {

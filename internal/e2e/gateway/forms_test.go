@@ -51,7 +51,7 @@ func otherStart(s string) string {
 	return "A" + s[1:]
 }
 
-func TestFormsFromElsewhereAreRefused(t *testing.T) { // U07, U08
+func TestCrossSiteFormsAreRefused(t *testing.T) { // U07, U08
 	g, _ := start(t)
 	b := harness.NewBrowser(t, g.ID)
 	login := b.Get(authorizeURL(g, "other"))
@@ -132,7 +132,7 @@ func copied(v url.Values) url.Values {
 	return w
 }
 
-func TestWhatAFormAddsIsNotBelieved(t *testing.T) { // A40
+func TestAddedFormFieldsAreIgnored(t *testing.T) { // A40
 	g, _ := start(t)
 	evil := url.Values{
 		"client_id": {"web"}, "redirect_uri": {"https://evil.example/cb"}, "scope": {"read write admin"}, "code_challenge": {harness.Challenge("x")},
@@ -167,7 +167,7 @@ func TestWhatAFormAddsIsNotBelieved(t *testing.T) { // A40
 	}
 }
 
-func TestAnotherBrowserCannotGoOn(t *testing.T) { // A41
+func TestAnotherBrowserCannotContinueAForm(t *testing.T) { // A41
 	g, _ := start(t)
 	mallory, bob := harness.NewBrowser(t, g.ID), harness.NewBrowser(t, g.ID)
 	_, begun := harness.Form(t, mallory.Get(authorizeURL(g, "other", "state", "mallorys")))
@@ -201,7 +201,7 @@ func TestAnotherBrowserCannotGoOn(t *testing.T) { // A41
 	})
 }
 
-func TestSomebodyElseSignedInMeanwhile(t *testing.T) {
+func TestAnotherUserSignedInMeanwhile(t *testing.T) {
 	g, _ := start(t)
 	b, consent := consentPage(t, g, "bob")
 	b.Submit(b.Get(g.ID+"/logout"), nil)
@@ -209,7 +209,7 @@ func TestSomebodyElseSignedInMeanwhile(t *testing.T) {
 	wantPage(t, b.Submit(consent, url.Values{"decision": {"allow"}}), http.StatusForbidden)
 }
 
-func TestAnswersOfTheConsentPage(t *testing.T) {
+func TestConsentPageAnswers(t *testing.T) {
 	g, _ := start(t)
 	const cb = "https://other.example/cb"
 	t.Run("A33 deny, and allow once more", func(t *testing.T) {
@@ -252,7 +252,7 @@ func TestAnswersOfTheConsentPage(t *testing.T) {
 	})
 }
 
-func TestALockTakesEffectAtOnce(t *testing.T) { // A34, U19
+func TestUserLockTakesEffectAtOnce(t *testing.T) { // A34, U19
 	g, _ := start(t)
 	b, consent := consentPage(t, g, username)
 	remembered := signedIn(t, g)
@@ -278,7 +278,7 @@ func TestALockTakesEffectAtOnce(t *testing.T) { // A34, U19
 	})
 }
 
-func TestAReloadBetweenThePages(t *testing.T) { // C13
+func TestReloadBetweenPages(t *testing.T) { // C13
 	g, _ := start(t)
 	b, consent := consentPage(t, g, username)
 	login := harness.NewBrowser(t, g.ID)
@@ -306,7 +306,7 @@ func TestAReloadBetweenThePages(t *testing.T) { // C13
 	})
 }
 
-func TestAPromptForANewSignIn(t *testing.T) { // A31
+func TestPromptForcesANewSignInOrConsent(t *testing.T) { // A31
 	g, _ := start(t)
 	b := signedIn(t, g)
 	for _, changes := range [][]string{{"prompt", "login"}, {"max_age", "0"}, {"prompt", "select_account"}} {

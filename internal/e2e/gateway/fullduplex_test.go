@@ -14,7 +14,7 @@ import (
 
 // With `enable_full_duplex` net/http does not read the rest of a body before it answers, and takes what comes too late for
 // the next request. So what is answered without its body ends the connection.
-func TestARefusalWithFullDuplexEndsTheConnection(t *testing.T) { // N18
+func TestFullDuplexRefusalClosesTheConnection(t *testing.T) { // N18
 	g := startApart(t, strings.Replace(site, "auto_https off", "auto_https off\n\tservers {\n\t\tenable_full_duplex\n\t}", 1),
 		"$GUARD", "public GET,POST,PUT /thing", "$LIMIT", "by row {http.request.header.X-Row} 1 1h")
 	harness.Wire(t, g.API, "PUT /thing", "X-Row: 1") // uses the limit up

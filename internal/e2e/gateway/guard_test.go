@@ -14,7 +14,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-func TestTheGuardAnswersAsRFC6750Says(t *testing.T) {
+func TestGuardFollowsRFC6750(t *testing.T) {
 	g, up, m := startFaulty(t)
 	f := newForger(t, g, m)
 	read := f.token(nil)
@@ -174,7 +174,7 @@ func TestStreamsNeedATokenToo(t *testing.T) { // G35
 	})
 }
 
-func TestTheGuardFailsClosed(t *testing.T) { // G37
+func TestGuardFailsClosed(t *testing.T) { // G37
 	t.Run("G37 the store is away", func(t *testing.T) {
 		g, up, m := startFaulty(t, "$GLOBAL", "revocation_max_stale 1s")
 		f := newForger(t, g, m)
@@ -229,7 +229,7 @@ func TestTheGuardFailsClosed(t *testing.T) { // G37
 	})
 }
 
-func TestTheUpstreamIsToldWhoCallsByTheGatewayAlone(t *testing.T) {
+func TestCallerHeadersComeOnlyFromTheGateway(t *testing.T) {
 	g, up, m := startFaulty(t)
 	f := newForger(t, g, m)
 	ours := func(h http.Header) (found []string) {

@@ -23,9 +23,9 @@ var spellings = []string{
 	"/admin%zz", "*", "admin", "?/admin", "/public/.../admin",
 }
 
-// TestNoSpellingOfAPathGetsPastTheGuard is G26. The upstream may see what is public in
+// TestPathSpellingsCannotBypassTheGuard is G26. The upstream may see what is public in
 // every reading and nothing else.
-func TestNoSpellingOfAPathGetsPastTheGuard(t *testing.T) {
+func TestPathSpellingsCannotBypassTheGuard(t *testing.T) {
 	g, up, m := startFaulty(t)
 	f := newForger(t, g, m)
 	read := f.token(nil)
@@ -83,9 +83,9 @@ func TestNoSpellingOfAPathGetsPastTheGuard(t *testing.T) {
 	})
 }
 
-// TestLettersThatAreAnIInAnotherCaseAreOneForTheGuard is G40. An upstream that lower-cases paths, as Caddy's own matchers
+// TestCaseVariantsOfIAreEqualForTheGuard is G40. An upstream that lower-cases paths, as Caddy's own matchers
 // do, takes the dotted İ for an i, and one that upper-cases them the dotless ı.
-func TestLettersThatAreAnIInAnotherCaseAreOneForTheGuard(t *testing.T) {
+func TestCaseVariantsOfIAreEqualForTheGuard(t *testing.T) {
 	g, up := startSite(t, strings.Replace(site, "\t\t$GUARD\n", "\t\tscope read GET /*\n", 1))
 	p := g.Token(t, machine, credentialsForm)
 	read, _ := p.JSON(t)["access_token"].(string)
@@ -116,8 +116,8 @@ func publicInEveryReading(target string) bool {
 	return p == "/public" || strings.HasPrefix(p, "/public/")
 }
 
-// TestTheHostDoesNotDecide is G29.
-func TestTheHostDoesNotDecide(t *testing.T) {
+// TestHostDoesNotAffectDecisions is G29.
+func TestHostDoesNotAffectDecisions(t *testing.T) {
 	port := harness.FreePorts(t, 1)[0]
 	var many strings.Builder
 	for i := range 150 {

@@ -15,7 +15,7 @@ import (
 
 // S16: clients refresh on a 401 only, and a proxy gives many of them one address. So a token that
 // was refused is always answered with 401 and a challenge, however many were before.
-func TestRefusedTokensAreAlwaysAnsweredWithAChallenge(t *testing.T) {
+func TestRefusedTokensAlwaysGetAChallenge(t *testing.T) {
 	g, up, m := startFaulty(t)
 	f := newForger(t, g, m)
 	from := func(address, token string) harness.Page {
@@ -53,7 +53,7 @@ func TestRefusedTokensAreAlwaysAnsweredWithAChallenge(t *testing.T) {
 
 // S08: the log and the metric say which check failed, the answer does not, and the token is in
 // neither.
-func TestTheOperatorIsToldWhyATokenWasRefused(t *testing.T) {
+func TestTokenRefusalReasonIsLogged(t *testing.T) {
 	debug := strings.Replace(faultySite, "\tlog {\n\t\toutput discard\n\t}\n", "\tlog {\n\t\toutput file $DIR/default.log\n\t\tlevel DEBUG\n\t}\n", 1)
 	g, up, m := startFaultySite(t, debug)
 	f := newForger(t, g, m)

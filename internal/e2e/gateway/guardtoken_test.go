@@ -150,7 +150,7 @@ func deflated(t *testing.T, v any) string {
 	return b.String()
 }
 
-func TestGenuineSignaturesAreNotEnough(t *testing.T) {
+func TestGenuineSignatureIsNotEnough(t *testing.T) {
 	g, up, m := startFaulty(t)
 	f := newForger(t, g, m)
 	access, refresh := tokens(t, g, web)
@@ -225,7 +225,7 @@ func TestGenuineSignaturesAreNotEnough(t *testing.T) {
 }
 
 // G22: what one route found out about a token is not what another asks.
-func TestATokenOfOneAudienceIsNoneOfAnother(t *testing.T) {
+func TestTokenForOneAudienceIsInvalidForAnother(t *testing.T) {
 	port := harness.FreePorts(t, 1)[0]
 	second := fmt.Sprintf(`http://localhost:%d {
 	api_errors

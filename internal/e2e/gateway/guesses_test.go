@@ -37,7 +37,7 @@ func aliceByAnyName(t *testing.T, telling bool) string {
 	return legacy.URL
 }
 
-func TestGuessesCountForThePersonBehindALoginEndpoint(t *testing.T) { // N08
+func TestGuessesBehindALoginEndpointCountPerUser(t *testing.T) { // N08
 	const behind = "persist_config off\n\tservers {\n\t\ttrusted_proxies static 127.0.0.1/32 ::1/128\n\t}"
 	begin := func(t *testing.T, telling bool, words string) *attempts {
 		t.Helper()
@@ -100,7 +100,7 @@ func guessesInADatabase(t *testing.T, s *sqltest.Server) {
 	}
 }
 
-func TestRightPasswordsAreNotHeldAgainstAnAddress(t *testing.T) { // N09
+func TestRightPasswordsDoNotCountAgainstAnAddress(t *testing.T) { // N09
 	g, _ := startSite(t, behindProxy)
 	a := newAttempts(t, g)
 	for i := range 35 {
@@ -119,7 +119,7 @@ func TestRightPasswordsAreNotHeldAgainstAnAddress(t *testing.T) { // N09
 }
 
 // N13: people type their password where the name belongs.
-func TestWhatIsTypedForANameIsWrittenNowhere(t *testing.T) {
+func TestTypedUnknownNamesAreNotLogged(t *testing.T) {
 	text := strings.NewReplacer(
 		"\tlog {\n\t\toutput discard\n\t}\n", "\tlog {\n\t\toutput file $DIR/default.log\n\t\tlevel DEBUG\n\t}\n"+
 			"\tlog audit {\n\t\toutput file $DIR/audit.log\n\t\tinclude gatehouse.audit\n\t}\n",

@@ -77,7 +77,7 @@ func startHTTP3(t *testing.T) (*harness.Gateway, *harness.Upstream) {
 }
 
 // N03: where a client was before, it may send a request in its first packets: a request in early data can be recorded and sent again, from any address.
-func TestRequestsInEarlyDataAreRefused(t *testing.T) {
+func TestEarlyDataRequestsAreRefused(t *testing.T) {
 	t.Setenv("QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING", "true") // of heldBack
 	g, up := startHTTP3(t)
 	id, api := strings.TrimPrefix(g.ID, "http://"), strings.TrimPrefix(g.API, "http://")
@@ -122,7 +122,7 @@ func TestRequestsInEarlyDataAreRefused(t *testing.T) {
 }
 
 // N03: a client that resets its half of a stream has cut off its own body, which is no failure of the API.
-func TestABodyCutOffOverHTTP3IsTheClientsFault(t *testing.T) {
+func TestBodyCutOffOverHTTP3IsAClientError(t *testing.T) {
 	harness.UseProxy(t, harness.OwnProxy) // the other one answers 502
 	g, up := startHTTP3(t)
 	up.Answer(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
@@ -157,7 +157,7 @@ func TestABodyCutOffOverHTTP3IsTheClientsFault(t *testing.T) {
 }
 
 // N03: a WebSocket over HTTP/3 begins with CONNECT, and reaches the upstream as a GET.
-func TestAWebSocketOverHTTP3CostsWhatAGETCosts(t *testing.T) {
+func TestHTTP3WebSocketCostsLikeAGET(t *testing.T) {
 	g, up := startHTTP3(t)
 	host := strings.TrimPrefix(g.API, "http://")
 	config := insecure(nil)

@@ -40,7 +40,7 @@ func fragment(t *testing.T, p harness.Page, redirect string) url.Values {
 	return v
 }
 
-func TestTheImplicitGrantUntilItsDate(t *testing.T) { // A15, A16, A17
+func TestImplicitGrantUntilItsDate(t *testing.T) { // A15, A16, A17
 	day := func(n int) string { return time.Now().UTC().AddDate(0, 0, n).Format(time.DateOnly) }
 	g, _ := start(t, "$GLOBAL", oldClient(day(2)))
 	b := harness.NewBrowser(t, g.ID)

@@ -102,7 +102,7 @@ func TestIntrospection(t *testing.T) {
 	})
 }
 
-func TestTheMetadataNamesRevocationAndIntrospection(t *testing.T) {
+func TestMetadataNamesRevocationAndIntrospection(t *testing.T) {
 	g, _ := start(t)
 	_, m := readMetadata(t, g.ID+metadataPath)
 	if m["revocation_endpoint"] != g.ID+"/revoke" || m["introspection_endpoint"] != g.ID+"/introspect" {
@@ -115,7 +115,7 @@ func TestTheMetadataNamesRevocationAndIntrospection(t *testing.T) {
 }
 
 // C02, F02: what a replay kills is dead everywhere within a second.
-func TestAReplayReachesGuardUserinfoAndIntrospection(t *testing.T) {
+func TestReplayReachesGuardUserinfoAndIntrospection(t *testing.T) {
 	g, _, m := startFaulty(t, "$GLOBAL", resourceServerClient+`client oidc {
 			secret oidc-secret-0123456789-0123456789-0123456789
 			redirect_uri https://client.example/cb

@@ -12,7 +12,7 @@ import (
 // A JWS has forms in JSON, with several signatures and headers nobody signed (RFC 7515
 // section 7.2). Libraries that read them have been talked into the wrong key
 // (CVE-2016-9122); here the compact form is the only one, wherever a JWT comes in.
-func TestAJWTInJSONIsNone(t *testing.T) {
+func TestJSONSerializedJWSIsRefused(t *testing.T) {
 	key := harness.NewClientKey(t)
 	g, up := startSite(t, trustingSite, "$GLOBAL", partyClient("party", "")+
 		"client keyed {\n\t\t\tjwks `"+key.JWKS+"`\n\t\t\tgrants client_credentials\n\t\t\tscopes read\n\t\t\tdefault_scopes read\n\t\t}\n")

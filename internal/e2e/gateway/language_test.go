@@ -43,7 +43,7 @@ func switched(t *testing.T, b *harness.Browser, g *harness.Gateway, v url.Values
 	return send(t, b, http.MethodPost, g.ID+"/connect/language", v.Encode(), "Origin", g.ID, "Sec-Fetch-Site", "same-origin", "Referer", referer)
 }
 
-func TestTheLanguageIsSwitchedWithoutScript(t *testing.T) { // S13
+func TestLanguageSwitchesWithoutScript(t *testing.T) { // S13
 	g, _ := start(t)
 	t.Run("S13 a sign-in in progress goes on in the other language, and stays there", func(t *testing.T) {
 		b := harness.NewBrowser(t, g.ID)
@@ -118,7 +118,7 @@ func TestTheLanguageIsSwitchedWithoutScript(t *testing.T) { // S13
 	})
 }
 
-func TestTheFootOfAPageLinksToPagesOfTheOperator(t *testing.T) { // S13
+func TestFooterLinksToTheOperatorsPages(t *testing.T) { // S13
 	const look = "pages {\n\t\t\tlogo /brand.svg wordmark\n\t\t\tlinks {\n\t\t\t\thelp https://example.com/help\n\t\t\t\tprivacy /privacy\n\t\t\t\tterms /terms\n\t\t\t\tforgot /forgot\n\t\t\t}\n\t\t}"
 	g, _ := start(t, "$GLOBAL", look)
 	b := harness.NewBrowser(t, g.ID)

@@ -112,7 +112,7 @@ func TestNoWindowHoldsMoreThanTheLimit(t *testing.T) {
 	}
 }
 
-func TestCallersAreCountedApart(t *testing.T) { // L07
+func TestCallersAreCountedSeparately(t *testing.T) { // L07
 	from := func(t *testing.T, g *harness.Gateway, path, token, address string) int {
 		t.Helper()
 		return send(t, harness.NewBrowser(t, ""), http.MethodGet, g.API+path, "", "Authorization", "Bearer "+token, "X-Forwarded-For", address).Status
@@ -208,7 +208,7 @@ func TestCallersAreCountedApart(t *testing.T) { // L07
 	})
 }
 
-func TestAClientCannotChooseItsAddress(t *testing.T) { // L09
+func TestClientCannotSpoofItsAddress(t *testing.T) { // L09
 	g, up := startSite(t, limited(site, "ip 3 1h"))
 	access, _ := wantTokens(t, g.Token(t, machine, credentialsForm))
 	for i := range 8 {
@@ -221,7 +221,7 @@ func TestAClientCannotChooseItsAddress(t *testing.T) { // L09
 	wantHits(t, up, 3)
 }
 
-func TestTheGuardComesBeforeTheLimit(t *testing.T) { // L16
+func TestGuardRunsBeforeTheLimit(t *testing.T) { // L16
 	g, up := startSite(t, limited(site, "client 10 1h\n\t\tip 100 1h"))
 	access, _ := wantTokens(t, g.Token(t, machine, credentialsForm))
 	t.Run("L16 refusals of the guard cost nothing and say nothing of limits", func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 // Without a guard in front, which would refuse or mend them, paths come as they were
 // written, and upstreams read many spellings as one.
-func TestNoSpellingOfAPathIsCheaper(t *testing.T) {
+func TestPathSpellingsCannotReduceTheCost(t *testing.T) {
 	port := harness.FreePorts(t, 1)[0]
 	second := fmt.Sprintf(`http://localhost:%d {
 	api_errors
@@ -48,7 +48,7 @@ func TestNoSpellingOfAPathIsCheaper(t *testing.T) {
 }
 
 // A refusal does not send the client to a Retry-After that is not there.
-func TestARequestThatCostsMoreThanItsLimitHearsSo(t *testing.T) {
+func TestRequestCostingMoreThanItsLimitIsToldSo(t *testing.T) {
 	g, up := startSite(t, strings.Replace(site, "http://$API {", "http://$API {\n\tapi_limit {\n\t\tip 3 1h\n\t\tcost 4 /public/all\n\t\tcost 2 /public\n\t}\n", 1))
 	for _, c := range []struct{ path, message, retry string }{
 		{"/public/all", "this request costs more than the limit permits at any time", ""},

@@ -8,7 +8,7 @@ import (
 
 // A limit by address stands before the guard, one by client behind it. Who is refused is told
 // where he stands with the limit that refused him.
-func TestOfTwoLimitsTheOneThatRefusesIsTold(t *testing.T) {
+func TestLimitHeadersNameTheLimitThatRefused(t *testing.T) {
 	for headers, limit := range map[string]string{"x": "X-Ratelimit-Limit", "ietf": "Ratelimit-Policy"} {
 		t.Run(headers, func(t *testing.T) {
 			nested := strings.NewReplacer(

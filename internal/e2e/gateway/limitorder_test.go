@@ -10,7 +10,7 @@ import (
 )
 
 // S07: a limit by caller in front of the guard would limit nobody.
-func TestALimitByCallerStandsBehindTheGuard(t *testing.T) {
+func TestCallerLimitMustFollowTheGuard(t *testing.T) {
 	const limitFirst = "\tapi_limit {\n\t\tclient 10 1m\n\t}\n"
 	const guardOnly = "\toauth_guard\n"
 	behind := func(api string) string {

@@ -20,7 +20,7 @@ func tenants(size, policy string) string {
 }
 
 // N11: a client that makes up tenants does not keep others out, and nobody exceeds a limit.
-func TestMadeUpTenantsKeepNobodyOut(t *testing.T) {
+func TestInventedTenantsLockNobodyOut(t *testing.T) {
 	g, _ := startSite(t, tenants("2MiB", "5 1h"))
 	host := strings.TrimPrefix(g.API, "http://")
 	send := func(tenant func(i int) string, n int) map[int]int {
@@ -88,7 +88,7 @@ func TestMadeUpTenantsKeepNobodyOut(t *testing.T) {
 
 // N11: tenants that a client makes up, and addresses, take no more of a Redis than `size`, and
 // keep nobody out. There is room for 18,350 callers in 32 MiB.
-func TestMadeUpTenantsDoNotFillARedis(t *testing.T) {
+func TestInventedTenantsCannotFillRedis(t *testing.T) {
 	const room = 18_350
 	server := redistest.Start(t)
 	g, _ := startSite(t, strings.NewReplacer(

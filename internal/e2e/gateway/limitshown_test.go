@@ -24,7 +24,7 @@ func shownSite(global string) string {
 	).Replace(limited(site, "by per-tenant {http.request.header.X-Tenant} 1 1h\n\t\tclient 3 1h\n\t\texempt other"))
 }
 
-func TestThePlaceholdersSayWhatALimitDecided(t *testing.T) {
+func TestPlaceholdersExposeTheLimitDecision(t *testing.T) {
 	g, up := startSite(t, shownSite(""))
 	access, _ := tokens(t, g, web)
 	ask := func(header ...string) harness.Page {
@@ -74,7 +74,7 @@ func TestThePlaceholdersSayWhatALimitDecided(t *testing.T) {
 	}
 }
 
-func TestARefusedRequestIsACaddyEvent(t *testing.T) {
+func TestLimitRefusalEmitsACaddyEvent(t *testing.T) {
 	g, _ := startSite(t, shownSite("\tevents {\n\t\ton gatehouse_limit_exceeded test_keep\n\t}\n"))
 	access, _ := tokens(t, g, web)
 	for range 2 {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestTheTokensOfAUserWhoIsLockedOrDeletedDie(t *testing.T) {
+func TestTokensOfALockedOrDeletedUserAreRefused(t *testing.T) {
 	for name, change := range map[string]*strings.Replacer{
 		"locked":  strings.NewReplacer(`"name":"Alice"`, `"name":"Alice","locked":true`),
 		"deleted": strings.NewReplacer(`"u-1"`, `"u-9"`, `"alice"`, `"alicia"`),

@@ -159,7 +159,7 @@ func TestAttemptsOfOneAddressAreLimited(t *testing.T) { // U16, U17
 	})
 }
 
-func TestAForwardedAddressCountsForNothing(t *testing.T) { // U18
+func TestForwardedAddressIsIgnored(t *testing.T) { // U18
 	g, _ := start(t, "$GLOBAL", "protect {\n\t\t\tper_address 5\n\t\t}")
 	a := newAttempts(t, g)
 	for i := range 5 {
@@ -169,7 +169,7 @@ func TestAForwardedAddressCountsForNothing(t *testing.T) { // U18
 	wantPage(t, p, http.StatusTooManyRequests)
 }
 
-func TestPasswordsAreBounded(t *testing.T) { // U20
+func TestPasswordLengthIsLimited(t *testing.T) { // U20
 	g, _ := start(t)
 	a := newAttempts(t, g)
 	long := strings.Repeat("p", 1025)
@@ -194,7 +194,7 @@ func TestPasswordsAreBounded(t *testing.T) { // U20
 	})
 }
 
-func TestTheSessionIsTheSignInsOwn(t *testing.T) { // U04: session fixation
+func TestSessionIDIsNewAtSignIn(t *testing.T) { // U04: session fixation
 	g, _ := start(t)
 	b := signedIn(t, g)
 	first := session(t, g, b)

@@ -28,7 +28,7 @@ func locate(t *testing.T, p harness.Page) *url.URL {
 
 const evictions = "caddy_gatehouse_grants_evicted_total"
 
-func TestAUserWithManyGrants(t *testing.T) {
+func TestGrantsPerUserAreLimited(t *testing.T) {
 	t.Run("N02 a loop with a remembered consent ends the oldest unused grant", func(t *testing.T) {
 		g, _ := start(t, "$TOKENS", "grants_per_user 5")
 		b, _, refresh := allowed(t, g, web, username)

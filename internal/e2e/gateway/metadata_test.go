@@ -48,7 +48,7 @@ func readMetadata(t *testing.T, address string) (metadata, map[string]any) {
 	return m, p.JSON(t)
 }
 
-func TestMetadataSaysWhatIsConfigured(t *testing.T) { // M01, M02
+func TestMetadataMatchesTheConfiguration(t *testing.T) { // M01, M02
 	g, _ := start(t)
 	m, all := readMetadata(t, g.ID+metadataPath)
 	t.Run("M01 addresses", func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestMetadataOfAnIssuerWithAPath(t *testing.T) { // M01
 	}
 }
 
-func TestNothingOfARequestIsInTheMetadata(t *testing.T) { // M03
+func TestMetadataReflectsNothingOfTheRequest(t *testing.T) { // M03
 	g, _ := start(t)
 	for _, path := range []string{metadataPath, discoveryPath, keysPath} {
 		t.Run("M03 "+path, func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestNothingOfARequestIsInTheMetadata(t *testing.T) { // M03
 	}
 }
 
-func TestOnlyPublicKeysAreShown(t *testing.T) { // M04
+func TestOnlyPublicKeysArePublished(t *testing.T) { // M04
 	members := map[string][]string{"EC": {"crv", "x", "y"}, "RSA": {"n", "e"}, "OKP": {"crv", "x"}}
 	kinds := map[string]string{"ES256": "EC", "RS256": "RSA", "EdDSA": "OKP"}
 	for alg := range kinds {
@@ -187,7 +187,7 @@ func TestOnlyPublicKeysAreShown(t *testing.T) { // M04
 	}
 }
 
-func TestWhatIsAdvertisedWorksAndNothingElse(t *testing.T) { // M08
+func TestEverythingAdvertisedWorksAndNothingElse(t *testing.T) { // M08
 	key := harness.NewClientKey(t)
 	g, _ := start(t, "$GLOBAL", "client keyed {\n\t\t\tjwks `"+key.JWKS+"`\n\t\t\tgrants client_credentials\n\t\t\tscopes read\n\t\t\tdefault_scopes read\n\t\t}")
 	m, _ := readMetadata(t, g.ID+metadataPath)

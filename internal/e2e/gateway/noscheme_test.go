@@ -9,7 +9,7 @@ import (
 )
 
 // S08: who leaves the word Bearer out is told what the header must be.
-func TestAnAuthorizationThatIsNoBearerTokenIsExplained(t *testing.T) {
+func TestNonBearerAuthorizationIsExplained(t *testing.T) {
 	g, _ := startSite(t, trustingSite)
 	access, _ := wantTokens(t, g.Token(t, machine, credentialsForm))
 	for authorization, explained := range map[string]bool{"": false, access: true, "Token " + access: true, "Basic dTpw": true} {

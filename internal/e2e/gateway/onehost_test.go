@@ -13,7 +13,7 @@ func oneHost(site string) string {
 	return strings.Replace(site, "\toauth_server\n}\nhttp://$API {\n", "\toauth_server\n", 1)
 }
 
-func TestIssuerGuardAndAPIShareAHost(t *testing.T) { // S05
+func TestIssuerGuardAndAPICanShareAHost(t *testing.T) { // S05
 	g, up := startSite(t, oneHost(site))
 	access, _ := tokens(t, g, web)
 	bearer := "Authorization: Bearer " + access
@@ -58,7 +58,7 @@ func TestIssuerGuardAndAPIShareAHost(t *testing.T) { // S05
 }
 
 // Without a guard that refuses other spellings.
-func TestNoSpellingOfAnEndpointReachesTheAPI(t *testing.T) { // S05
+func TestEndpointSpellingsDoNotReachTheAPI(t *testing.T) { // S05
 	const behind = "\toauth_server\n\treverse_proxy $UPSTREAM\n}\nhttp://$API {\n"
 	g, up := startSite(t, strings.Replace(site, "\toauth_server\n}\nhttp://$API {\n", behind, 1))
 	for _, path := range []string{
@@ -110,7 +110,7 @@ func TestNoSpellingOfAnEndpointReachesTheAPI(t *testing.T) { // S05
 
 // S05: on the host of an https issuer the API takes nothing without TLS, as nothing did before it
 // shared that host: a site has its http address so that oauth_server refuses it.
-func TestNothingPassesTheIssuerWithoutTLS(t *testing.T) {
+func TestIssuersHostRefusesRequestsWithoutTLS(t *testing.T) {
 	insecure := strings.NewReplacer("issuer http://$ID", "issuer https://id.example").Replace(oneHost(site))
 	g, up := startSite(t, insecure)
 	for _, path := range []string{"/public", "/read", "/.well-known/oauth-protected-resource", "/", "/token", "/nothing"} {
@@ -127,7 +127,7 @@ func TestNothingPassesTheIssuerWithoutTLS(t *testing.T) {
 	wantHits(t, up, 1)
 }
 
-func TestWhereNothingFollowsTheIssuerItIs404(t *testing.T) { // S05
+func TestUnhandledPathsBehindTheIssuerAre404(t *testing.T) { // S05
 	g, up := startSite(t, strings.Replace(site, "\toauth_server\n", "\toauth_server\n\thandle /empty {\n\t\trespond 200\n\t}\n\thandle /proxied {\n\t\treverse_proxy $UPSTREAM\n\t}\n\thandle /rewritten {\n\t\trewrite /token\n\t}\n", 1))
 	for path, status := range map[string]int{"/nothing": 404, "/nothing/below": 404, "/empty": 200, "/proxied": 200, "/rewritten": 404} {
 		if p := harness.Wire(t, g.ID, "GET "+path); p.Status != status {

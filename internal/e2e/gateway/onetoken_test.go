@@ -11,7 +11,7 @@ import (
 
 // I07: there is no form for many tokens at once. Several of them are a mistake that is
 // told, never an answer about one of them, and nothing of them is revoked.
-func TestOneRequestIsAboutOneToken(t *testing.T) {
+func TestRequestNamesExactlyOneToken(t *testing.T) {
 	g, _ := startSite(t, trustingSite)
 	c := newCoder(t, g)
 	one, refresh := wantTokens(t, g.Token(t, web, exchange(c.code("web"), callback)))

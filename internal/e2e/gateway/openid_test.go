@@ -111,7 +111,7 @@ func rawID(t *testing.T, tokens *oauth2.Token) string {
 	return raw
 }
 
-func TestAStockRelyingPartySignsAUserIn(t *testing.T) {
+func TestRelyingPartyLibrarySignsAUserIn(t *testing.T) {
 	g := startOpenID(t)
 	for client, alg := range map[string]string{"rs": "RS256", "es": "ES256", "ed": "EdDSA", "signed": "ES256"} {
 		t.Run(client, func(t *testing.T) {
@@ -170,7 +170,7 @@ func expired(tokens *oauth2.Token) *oauth2.Token {
 	return tokens
 }
 
-func TestAStockRelyingPartyRefusesWhatIsNotForIt(t *testing.T) {
+func TestRelyingPartyLibraryRefusesForeignTokens(t *testing.T) {
 	g := startOpenID(t)
 	p := newParty(t, g, "es")
 	tokens := p.signIn(harness.NewBrowser(t, g.ID), username, "n")
@@ -274,7 +274,7 @@ func TestHintsAndSignOutOverHTTP(t *testing.T) { // A30, A31, A32
 	wantError(t, g, ask(alice, "prompt", "none"), partyTo, "login_required")
 }
 
-func TestTheResourceOfARequestIsTheAudienceOfItsTokens(t *testing.T) { // RFC 8707
+func TestRequestedResourceIsTheTokenAudience(t *testing.T) { // RFC 8707
 	g := startOpenID(t)
 	p := newParty(t, g, "es")
 	p.config.Scopes = []string{"openid", "read"}
@@ -294,7 +294,7 @@ func TestTheResourceOfARequestIsTheAudienceOfItsTokens(t *testing.T) { // RFC 87
 	}
 }
 
-func TestAClientThatRegisteredItselfIsARelyingPartyToo(t *testing.T) {
+func TestDynamicClientCanUseOpenID(t *testing.T) {
 	t.Setenv("GATEHOUSE_TEST_INITIAL", initialToken)
 	g, _ := start(t, "$GLOBAL", "registration {\n\t\t\tinitial_token {env.GATEHOUSE_TEST_INITIAL}\n\t\t\tscopes openid profile email\n\t\t}")
 	for _, alg := range []string{"ES256", "EdDSA", "RS256"} {
@@ -314,7 +314,7 @@ func TestAClientThatRegisteredItselfIsARelyingPartyToo(t *testing.T) {
 }
 
 // S19: some stock clients never call /userinfo and show an empty name otherwise.
-func TestClaimsInTheIDTokenWhereTheClientIsConfiguredSo(t *testing.T) {
+func TestClaimsAreInTheIDTokenWhereConfigured(t *testing.T) {
 	g := harness.Prepare(t, "$UPSTREAM", harness.NewUpstream(t).Addr, "$TOKENS", "", "$GUARD", "", "$LIMIT", "",
 		"$GLOBAL", partyClient("bare", "")+partyClient("named", "id_token_claims profile email")+partyClient("mailed", "id_token_claims email"))
 	g.WriteFile(t, "users.json", openIDUsers)

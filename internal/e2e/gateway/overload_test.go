@@ -19,7 +19,7 @@ import (
 // More connections at /token than can be answered in time: some requests are refused at
 // once, in the form of their endpoint, others are answered, and guards go on with the tokens
 // they know. The gateway has one processor, however many the machine has.
-func TestWhatCannotBeAnsweredInTimeIsRefused(t *testing.T) { // N10
+func TestOverloadRefusesWhatCannotBeAnsweredInTime(t *testing.T) { // N10
 	t.Setenv("GOMAXPROCS", "1")
 	g := startApart(t, site, "$GLOBAL", wxClients)
 	p := g.Token(t, machine, map[string][]string{"grant_type": {"client_credentials"}, "scope": {"read"}})

@@ -68,7 +68,7 @@ func everyPage(t *testing.T, g *harness.Gateway) map[string]harness.Page {
 	return all
 }
 
-func TestEveryPageIsClosedUp(t *testing.T) { // U01-U03
+func TestEveryPageHasSecurityHeaders(t *testing.T) { // U01-U03
 	g, _ := start(t)
 	for name, p := range everyPage(t, g) {
 		t.Run("U02 "+name, func(t *testing.T) {
@@ -130,7 +130,7 @@ func wantUsable(t *testing.T, p harness.Page) {
 	}
 }
 
-func TestCookiesOfALoopbackIssuer(t *testing.T) { // U04
+func TestLoopbackIssuerCookies(t *testing.T) { // U04
 	g, _ := start(t)
 	b := harness.NewBrowser(t, g.ID)
 	login := b.Get(authorizeURL(g, "other"))
@@ -176,7 +176,7 @@ func (j jar) do(t *testing.T, method, address string, v url.Values, header ...st
 	return p
 }
 
-func TestAnHTTPSIssuerBehindAProxyThatEndsTLS(t *testing.T) { // U02, U04
+func TestHTTPSIssuerBehindATLSProxy(t *testing.T) { // U02, U04
 	g, _ := startSite(t, strings.Replace(behindProxy, "issuer http://$ID", "issuer https://id.example", 1))
 	tls := []string{"X-Forwarded-Proto", "https", "Origin", "https://id.example"}
 	j := jar{}
@@ -226,7 +226,7 @@ func TestAnHTTPSIssuerBehindAProxyThatEndsTLS(t *testing.T) { // U02, U04
 	})
 }
 
-func TestNoParameterSaysWhereToGoAfterSignIn(t *testing.T) { // U10
+func TestNoParameterSetsTheTargetAfterSignIn(t *testing.T) { // U10
 	g, _ := start(t)
 	names := []string{"return_to", "redirect", "redirect_url", "redirect_uri", "rd", "next", "continue", "url", "target", "to", "back", "goto", "RelayState", "returnUrl"}
 	b := signedIn(t, g)
@@ -337,7 +337,7 @@ func text(t *testing.T, p harness.Page) string {
 	return b.String()
 }
 
-func TestWhatAnErrorPageIsGivenIsNotReflected(t *testing.T) { // U12
+func TestErrorPageDoesNotReflectInput(t *testing.T) { // U12
 	g, _ := start(t)
 	b := harness.NewBrowser(t, g.ID)
 	q := "error=canary1&error_description=canary2&error_hint=canary3&error_uri=https://canary4.example&message=canary5&client_id=canary6&redirect_uri=https://canary7.example&state=canary8"

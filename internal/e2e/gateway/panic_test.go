@@ -47,9 +47,9 @@ func (panicky) Lookup(context.Context, string) (directory.User, bool, error) {
 	return directory.User{ID: "u-1", Username: username}, true, nil
 }
 
-// TestE18NoSecretIsLoggedWhenThingsBreak is the part of the run with planted secrets for
+// TestE18FailuresLogNoSecret is the part of the run with planted secrets for
 // which the parts of a gateway must break: the store, and the code itself.
-func TestE18NoSecretIsLoggedWhenThingsBreak(t *testing.T) {
+func TestE18FailuresLogNoSecret(t *testing.T) {
 	text := strings.NewReplacer(
 		"output discard", "output file $DIR/default.log\n\t\tlevel DEBUG",
 		"http://$ID {\n", "http://$ID {\n\tlog\n", "http://$API {\n", "http://$API {\n\tlog\n",

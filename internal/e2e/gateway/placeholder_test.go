@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-func TestThePlaceholdersSayWhoCalls(t *testing.T) {
+func TestPlaceholdersExposeTheCaller(t *testing.T) {
 	text := strings.Replace(site, "reverse_proxy $UPSTREAM\n", `reverse_proxy $UPSTREAM {
 		header_up X-Who "{http.auth.user.id}|{http.auth.user.client_id}|{http.auth.user.scope}|{http.auth.user.name}"
 	}
@@ -32,7 +32,7 @@ func TestThePlaceholdersSayWhoCalls(t *testing.T) {
 
 // S23: a directive that stands in front of the guard, or a guard that refuses, must not show the
 // upstream, the client or a log a placeholder's own name.
-func TestThePlaceholdersAreEmptyBeforeTheGuardRan(t *testing.T) {
+func TestPlaceholdersAreEmptyBeforeTheGuardRan(t *testing.T) {
 	const who = "{http.auth.user.id}|{http.auth.user.client_id}|{http.auth.user.scope}|{http.auth.user.name}"
 	text := strings.NewReplacer("http://$API {\n\tapi_errors\n", `http://$API {
 	handle_errors {

@@ -30,7 +30,7 @@ func wantNoCORS(t *testing.T, p harness.Page) {
 	}
 }
 
-func TestAGuardWithoutCORSTreatsAPreflightAsAnyRequest(t *testing.T) {
+func TestGuardWithoutCORSTreatsPreflightsAsRequests(t *testing.T) {
 	g, up := start(t, "$GUARD", "public OPTIONS /asked\npublic /anything")
 	t.Run("N01 no rule permits it", func(t *testing.T) {
 		for _, target := range []string{
@@ -59,7 +59,7 @@ func TestAGuardWithoutCORSTreatsAPreflightAsAnyRequest(t *testing.T) {
 	})
 }
 
-func TestAGuardWithoutAnyRuleRefusesPreflights(t *testing.T) { // N01
+func TestGuardWithoutRulesRefusesPreflights(t *testing.T) { // N01
 	for _, words := range []string{"", "otherwise token"} {
 		g, up := startSite(t, strings.Replace(site, `		public GET /public /public/*
 		scope read GET,HEAD /read /read/*
@@ -73,7 +73,7 @@ func TestAGuardWithoutAnyRuleRefusesPreflights(t *testing.T) { // N01
 	}
 }
 
-func TestPreflightsThatTheUpstreamAnswersCarryNothing(t *testing.T) {
+func TestUpstreamPreflightsAreStripped(t *testing.T) {
 	g, up := start(t, "$GUARD", "cors upstream\nforward_token", "$LIMIT", "ip 100000 1m")
 	up.Answer(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", app)
@@ -164,7 +164,7 @@ func TestPreflightsThatTheUpstreamAnswersCarryNothing(t *testing.T) {
 
 // What a configuration writes into the upstream's request is asked of the request as it is
 // passed on, or as it came.
-func TestNoPlaceholderBringsBackTheQueryOfAPreflight(t *testing.T) { // N01
+func TestPlaceholdersCannotRestoreAPreflightsQuery(t *testing.T) { // N01
 	site := strings.Replace(site, "reverse_proxy $UPSTREAM", `reverse_proxy $UPSTREAM {
 		rewrite "/rewritten?{query}&{http.request.orig_uri.query}"
 		header_up X-Uri {http.request.orig_uri}
@@ -178,7 +178,7 @@ func TestNoPlaceholderBringsBackTheQueryOfAPreflight(t *testing.T) { // N01
 	}
 }
 
-func TestPreflightsForTheUpstreamAreLimitedByAddress(t *testing.T) {
+func TestUpstreamPreflightsAreLimitedByAddress(t *testing.T) {
 	t.Run("N01 by api_limit", func(t *testing.T) {
 		g, up := start(t, "$GUARD", "cors upstream\notherwise token", "$LIMIT", "ip 3 1h\nroute 1 1h")
 		for i := range 5 {
@@ -206,7 +206,7 @@ func TestPreflightsForTheUpstreamAreLimitedByAddress(t *testing.T) {
 	})
 }
 
-func TestPreflightsAnsweredByTheGuardReachNobody(t *testing.T) { // N01
+func TestPreflightsAnsweredByTheGuardAreNotForwarded(t *testing.T) { // N01
 	g, up := start(t, "$GUARD", "cors "+app)
 	p := preflight(t, g, "/api.php?act=del&aid=7", "DELETE")
 	if p.Status != http.StatusNoContent || p.Header.Get("Access-Control-Allow-Origin") != app {

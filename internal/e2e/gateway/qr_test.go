@@ -17,7 +17,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/gatewaytest"
 )
 
-func TestSigningInByACodeThatIsScanned(t *testing.T) {
+func TestSignInByScannedQRCode(t *testing.T) {
 	g := scanner(t)
 	s := newScreen(t, g, "state", "a b&c=%26+\"é")
 	t.Run("B17 the picture says the issuer's address and a ticket", func(t *testing.T) {
@@ -144,7 +144,7 @@ func sessionOf(g *harness.Gateway, b *harness.Browser) string {
 	return ""
 }
 
-func TestB15AddressesAreComparedAsAWhole(t *testing.T) {
+func TestB15CallbackIsComparedExactly(t *testing.T) {
 	g := scanner(t)
 	for name, address := range map[string]string{
 		"another path": wxCallback + "/x", "another host": "https://evil.example/cb", "a query": wxCallback + "?x=1", "another case": "https://wx.example/CB",
@@ -249,7 +249,7 @@ func TestPollsThatHang(t *testing.T) {
 }
 
 // B26
-func TestAPollHangsForTwentyFiveSeconds(t *testing.T) {
+func TestPollHangsFor25Seconds(t *testing.T) {
 	g := startApart(t, behindProxy, "$GLOBAL", wxClients)
 	s := newScreen(t, g)
 	answered := make(chan harness.Page, 1)
@@ -271,7 +271,7 @@ func TestAPollHangsForTwentyFiveSeconds(t *testing.T) {
 	}
 }
 
-func TestB30ATicketSurvivesAReloadAndARestart(t *testing.T) {
+func TestB30TicketSurvivesReloadAndRestart(t *testing.T) {
 	g := scanner(t)
 	s := newScreen(t, g)
 	answer := make(chan harness.Page, 1)
@@ -300,7 +300,7 @@ func TestB30ATicketSurvivesAReloadAndARestart(t *testing.T) {
 	}
 }
 
-func TestB33NoLogHasATicketOrACode(t *testing.T) {
+func TestB33NoLogContainsATicketOrCode(t *testing.T) {
 	g := logged(t, "$GLOBAL", wxClients)
 	s := newScreen(t, g, "state", "state-canary")
 	phone := phoneOf(t, g, username)
@@ -332,7 +332,7 @@ func TestB33NoLogHasATicketOrACode(t *testing.T) {
 	}
 }
 
-func TestTheFrameOfASite(t *testing.T) {
+func TestSiteFrame(t *testing.T) {
 	g := scanner(t)
 	s := newScreen(t, g, "appid", "framed", "login_type", "jssdk", "response_type", "-", "self_redirect", "false")
 	if csp := s.page.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "frame-ancestors https://wx.example;") && !strings.HasSuffix(csp, "frame-ancestors https://wx.example") || s.page.Header.Get("X-Frame-Options") != "" {

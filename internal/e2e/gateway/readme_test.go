@@ -21,7 +21,7 @@ func readme(t *testing.T) string {
 	return string(text)
 }
 
-func TestTheFilterOfTheREADMEKeepsCodesOutOfCaddysOwnLines(t *testing.T) {
+func TestREADMEFilterKeepsCodesOutOfCaddysLogs(t *testing.T) {
 	filter := regexp.MustCompile(`(?s)\t\tformat filter \{\n.*?\n\t\t\}\n`).FindString(readme(t))
 	if filter == "" {
 		t.Fatal("the README has no filter")
@@ -47,7 +47,7 @@ func TestTheFilterOfTheREADMEKeepsCodesOutOfCaddysOwnLines(t *testing.T) {
 	}
 }
 
-func TestTheREADMENamesEveryEventOfTheTrail(t *testing.T) {
+func TestREADMENamesEveryAuditEvent(t *testing.T) {
 	_, table, _ := strings.Cut(readme(t), "\n### The audit trail\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	for _, name := range gatewaytest.AuditNames() {

@@ -13,7 +13,7 @@ import (
 // the developer of the application.
 var sentAddress = regexp.MustCompile(`<code class="sent" translate="no"><bdi>[^<>"]*</bdi></code>`)
 
-func TestAnUnregisteredRedirectAddressLeadsNowhere(t *testing.T) {
+func TestUnregisteredRedirectURIIsNotUsed(t *testing.T) {
 	g, _ := start(t)
 	b := signedIn(t, g)
 	for _, c := range []struct {
@@ -72,7 +72,7 @@ func TestAnUnregisteredRedirectAddressLeadsNowhere(t *testing.T) {
 	})
 }
 
-func TestLoopbackAddressesOfNativeClients(t *testing.T) {
+func TestNativeClientsLoopbackRedirectURIs(t *testing.T) {
 	loopback := strings.Replace(site, "redirect_uri https://client.example/cb\n", "redirect_uri https://client.example/cb\n\t\t\tredirect_uri http://127.0.0.1:8080/cb\n", 1)
 	g, _ := startSite(t, loopback)
 	b := harness.NewBrowser(t, g.ID)
@@ -104,7 +104,7 @@ func TestLoopbackAddressesOfNativeClients(t *testing.T) {
 	})
 }
 
-func TestClientsThatAreUnknown(t *testing.T) { // A13
+func TestUnknownClients(t *testing.T) { // A13
 	g, _ := start(t)
 	b := harness.NewBrowser(t, g.ID)
 	missing := b.Get(authorizeURL(g, "web", "client_id", "-"))
@@ -127,7 +127,7 @@ func TestClientsThatAreUnknown(t *testing.T) { // A13
 	})
 }
 
-func TestRedirectAddressesThatAreRefusedAtLoad(t *testing.T) { // A09, O01
+func TestInvalidRedirectURIsAreRefusedAtLoad(t *testing.T) { // A09, O01
 	g, _ := start(t)
 	for _, uri := range []string{
 		"javascript:alert(1)", "JaVaScRiPt:alert(1)", "data:text/html,x", "vbscript:x", "//evil.com", `/\evil.com`, "https:evil.com", "/cb",
@@ -150,7 +150,7 @@ func TestRedirectAddressesThatAreRefusedAtLoad(t *testing.T) { // A09, O01
 }
 
 // S22: programs that register localhost listen at a port of the moment too.
-func TestTheLocalhostPortIsFreeForNativeClients(t *testing.T) {
+func TestLocalhostPortIsFreeForNativeClients(t *testing.T) {
 	g, _ := startSite(t, trustingSite, "$GLOBAL", `client tool {
 			public
 			native

@@ -163,7 +163,7 @@ func TestRefreshTokensExpire(t *testing.T) {
 	})
 }
 
-func TestWhatEndsARefreshToken(t *testing.T) {
+func TestChangesThatInvalidateARefreshToken(t *testing.T) {
 	g, _ := startSite(t, trustingSite)
 	c := newCoder(t, g)
 	t.Run("F12 the grant is taken from the client", func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 // F07: an access token names its family, and generations are small numbers. Who has seen
 // one must neither be able to make a refresh token of that, nor to end the grant by trying.
-func TestNobodyMakesARefreshTokenOfWhatAnAccessTokenSays(t *testing.T) {
+func TestRefreshTokenCannotBeForgedFromAnAccessToken(t *testing.T) {
 	g, _ := startSite(t, trustingSite, "$TOKENS", "refresh_grace 0s")
 	access, refresh := wantTokens(t, g.Token(t, web, exchange(newCoder(t, g).code("web"), callback)))
 	genuine, err := base64.RawURLEncoding.DecodeString(refresh)

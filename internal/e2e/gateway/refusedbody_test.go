@@ -13,7 +13,7 @@ import (
 
 // Whoever is refused without a look at the body does not keep the connection by sending the
 // body slowly: net/http reads what is left of it before it sends the answer.
-func TestASlowBodyOfARefusedRequestIsGivenUp(t *testing.T) { // N04
+func TestSlowBodyOfARefusedRequestTimesOut(t *testing.T) { // N04
 	g := startApart(t, strings.Replace(site, "	reverse_proxy $UPSTREAM\n", `	route {
 		gatehouse_health
 		reverse_proxy $UPSTREAM

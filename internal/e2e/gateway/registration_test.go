@@ -49,7 +49,7 @@ func member(t *testing.T, p harness.Page, name string) string {
 	return s
 }
 
-func TestAClientRegistersItselfSignsAUserInAndIsGoneAgain(t *testing.T) {
+func TestDynamicClientRegistersSignsInAndIsDeleted(t *testing.T) {
 	g, up := startRegistering(t, 10)
 	const to = "https://new.example/cb"
 	p := call(t, http.MethodPost, g.ID+"/register", initialToken, map[string]any{
@@ -97,7 +97,7 @@ func TestAClientRegistersItselfSignsAUserInAndIsGoneAgain(t *testing.T) {
 	wantPage(t, b.Get(authorizeURL(g, c.ID, "redirect_uri", to)), http.StatusBadRequest)
 }
 
-func TestRegistrationIsOffUnlessItIsConfigured(t *testing.T) {
+func TestRegistrationIsOffByDefault(t *testing.T) {
 	g, _ := start(t)
 	for _, path := range []string{"/register", "/register/", "/register/web", "/register/c-x"} {
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
@@ -113,7 +113,7 @@ func TestRegistrationIsOffUnlessItIsConfigured(t *testing.T) {
 	}
 }
 
-func TestNoMoreClientsRegisterThanThereArePlacesAlsoAtOnce(t *testing.T) {
+func TestParallelRegistrationsStayWithinThePlaces(t *testing.T) {
 	const places, tries = 5, 40
 	g, _ := startRegistering(t, places)
 	statuses := make([]int, tries)
@@ -142,7 +142,7 @@ func TestNoMoreClientsRegisterThanThereArePlacesAlsoAtOnce(t *testing.T) {
 
 // S19: tokens of registered clients are for the audience that the block names, here that of
 // a guard of its own.
-func TestRegisteredClientsGetTokensForTheAudienceOfTheBlock(t *testing.T) {
+func TestRegisteredClientsGetTheConfiguredAudience(t *testing.T) {
 	t.Setenv("GATEHOUSE_TEST_INITIAL", initialToken)
 	const to, theirs = "https://new.example/cb", "https://mcp.example"
 	g, _ := startSite(t, trustingSite, "$GUARD", "audience "+theirs,
@@ -179,7 +179,7 @@ func TestRegisteredClientsGetTokensForTheAudienceOfTheBlock(t *testing.T) {
 
 // S19: a client that names no scope, as the MCP SDK before 1.21 does, gets what the answer to
 // its registration said. The person who consents sees it.
-func TestARegisteredClientThatNamesNoScopeGetsTheRegisteredOnes(t *testing.T) {
+func TestRegisteredClientDefaultsToItsRegisteredScopes(t *testing.T) {
 	g, _ := startRegistering(t, 10)
 	const to = "https://new.example/cb"
 	for asked, want := range map[string]string{"": "read write", "read": "read", "read offline_access": "read"} {
@@ -233,7 +233,7 @@ func TestClosedRegistrationKeepsTheAudienceOfRegisteredClients(t *testing.T) {
 }
 
 // S19: a browser application registers itself from its own page.
-func TestAPageMayRegisterItsClient(t *testing.T) {
+func TestBrowserPageMayRegisterItsClient(t *testing.T) {
 	g, _ := startRegistering(t, 10)
 	const page = "https://new.example"
 	ask := func(method, address, token string, body string, header ...string) harness.Page {

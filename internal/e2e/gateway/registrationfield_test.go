@@ -6,7 +6,7 @@ import (
 )
 
 // S03, N17: a refused registration names the member that is wrong.
-func TestARefusedRegistrationNamesTheMember(t *testing.T) {
+func TestRefusedRegistrationNamesTheMember(t *testing.T) {
 	g, _ := startRegistering(t, 10)
 	for _, c := range []struct {
 		member string

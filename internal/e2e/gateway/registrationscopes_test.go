@@ -10,7 +10,7 @@ import (
 
 // N17: scopes that are taken out of `registration` are no longer had by clients that registered
 // before, as the answers about them say.
-func TestScopesTakenFromRegistrationAreTakenFromRegisteredClients(t *testing.T) {
+func TestScopesRemovedFromRegistrationAreWithdrawn(t *testing.T) {
 	g, _ := startRegistering(t, 10)
 	const to = "https://new.example/cb"
 	p := call(t, http.MethodPost, g.ID+"/register", initialToken, map[string]any{

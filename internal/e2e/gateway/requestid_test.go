@@ -12,7 +12,7 @@ var requestNumber = regexp.MustCompile(`number of the request: <code translate="
 
 // S13: an error page shows the number by which the logs know the request, so that a person
 // can tell it to those who can look there.
-func TestAnErrorPageShowsTheNumberOfItsRequest(t *testing.T) {
+func TestErrorPageShowsItsRequestID(t *testing.T) {
 	g := logged(t)
 	b := harness.NewBrowser(t, g.ID)
 	seen := map[string]bool{}

@@ -12,7 +12,7 @@ import (
 
 // A client that knows the API alone finds its way to the authorization server (RFC 9728):
 // from the challenge to the metadata of the resource, and on to that of the server.
-func TestAClientFindsTheAuthorizationServerFromARefusal(t *testing.T) {
+func TestRefusalLeadsToTheAuthorizationServer(t *testing.T) {
 	g, _ := start(t)
 	refused := g.Call(t, http.MethodGet, "/read", "")
 	const where = `resource_metadata="https://api.example/.well-known/oauth-protected-resource"`
@@ -44,7 +44,7 @@ func TestAClientFindsTheAuthorizationServerFromARefusal(t *testing.T) {
 
 // S20: a client that knows one path of the API asks below the well-known path for it, and probes
 // for documents that there are not.
-func TestTheMetadataIsWhereAClientMayAsk(t *testing.T) {
+func TestResourceMetadataIsFoundForAnyPath(t *testing.T) {
 	g, up := start(t, "$GLOBAL", "scope secret \"Hidden\" {\n\t\t\thidden\n\t\t}", "$GUARD", "scope secret * /hidden")
 	document := g.Call(t, http.MethodGet, "/.well-known/oauth-protected-resource", "")
 	for path, resource := range map[string]string{
@@ -84,7 +84,7 @@ func TestTheMetadataIsWhereAClientMayAsk(t *testing.T) {
 
 // S06: a guard whose audience is the issuer has metadata too, on its own site and where its
 // challenge says.
-func TestAGuardForTheIssuerHasMetadata(t *testing.T) {
+func TestGuardWithIssuerAudienceHasMetadata(t *testing.T) {
 	g, _ := startSite(t, strings.Replace(site, "audience https://api.example\n", "", 1))
 	where := g.ID + "/.well-known/oauth-protected-resource"
 	if h := g.Call(t, http.MethodGet, "/read", "").Header.Get("Www-Authenticate"); !strings.Contains(h, `resource_metadata="`+where+`"`) {
@@ -104,7 +104,7 @@ func TestAGuardForTheIssuerHasMetadata(t *testing.T) {
 
 // S06: a handler behind oauth_server does not say where clients get tokens for the issuer. Other
 // resources on the host have metadata of their own.
-func TestNoHandlerBehindTheIssuerAnswersForItsMetadata(t *testing.T) {
+func TestHandlersBehindTheIssuerCannotServeItsMetadata(t *testing.T) {
 	const behind = "\toauth_server\n\toauth_guard {\n\t\taudience http://$ID/api\n\t\tpublic /site /.well-known/*\n\t\tscope read /api\n\t}\n\treverse_proxy $UPSTREAM\n"
 	g, up := startSite(t, strings.NewReplacer("audience https://api.example\n", "", "\toauth_server\n", behind).Replace(site))
 	where := g.ID + "/.well-known/oauth-protected-resource"
@@ -121,7 +121,7 @@ func TestNoHandlerBehindTheIssuerAnswersForItsMetadata(t *testing.T) {
 }
 
 // S06: without such a guard the issuer is no resource that anybody could get tokens for.
-func TestTheIssuerIsNoResourceByItself(t *testing.T) {
+func TestIssuerIsNotAResourceByDefault(t *testing.T) {
 	g, _ := start(t)
 	if status, body := harness.Get(t, g.ID+"/.well-known/oauth-protected-resource"); status != http.StatusNotFound {
 		t.Errorf("S06 %d %s", status, body)
@@ -130,7 +130,7 @@ func TestTheIssuerIsNoResourceByItself(t *testing.T) {
 
 // S17: client libraries ask for http://host/ where http://host is configured, and the other way
 // round (RFC 3986 section 6.2.3). The aud is the one that is configured.
-func TestAResourceWithAndWithoutTheSlashIsOne(t *testing.T) {
+func TestResourceMatchesWithAndWithoutATrailingSlash(t *testing.T) {
 	for _, configured := range []string{"https://api.example", "https://api.example/"} {
 		t.Run("S17 configured as "+configured, func(t *testing.T) {
 			g, up := startSite(t, strings.Replace(site, "audience https://api.example\n", "audience "+configured+"\n", 1))

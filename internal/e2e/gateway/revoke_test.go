@@ -194,7 +194,7 @@ func TestRevocation(t *testing.T) {
 }
 
 // V09: nothing is acknowledged that is not durable (CVE-2020-15223).
-func TestAStoreThatIsAwayRevokesNothing(t *testing.T) {
+func TestStoreOutageRevokesNothing(t *testing.T) {
 	g, _, m := startFaulty(t)
 	c := newCoder(t, g)
 	for _, kind := range []string{"access", "refresh"} {

@@ -11,7 +11,7 @@ import (
 
 // A40: what the id_token says is what the request said and who signed in, whatever the
 // forms carried on the way (CVE class of nonces, scopes and challenges in hidden fields).
-func TestTheIDTokenIsOfTheRequestNotOfTheForm(t *testing.T) {
+func TestIDTokenFollowsTheRequestNotTheForm(t *testing.T) {
 	g := startOpenID(t)
 	p := newParty(t, g, "es")
 	b := harness.NewBrowser(t, g.ID)

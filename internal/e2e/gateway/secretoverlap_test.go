@@ -9,7 +9,7 @@ import (
 )
 
 // T15: a client has two secrets while its operator goes from one to the other.
-func TestASecretIsReplacedWithoutAGap(t *testing.T) {
+func TestSecretIsReplacedWithAnOverlap(t *testing.T) {
 	const next = "next-secret-0123456789-0123456789-0123456789"
 	only := "secret " + web.Secret
 	both := strings.Replace(site, only, only+"\n\t\t\tsecret "+next, 1)

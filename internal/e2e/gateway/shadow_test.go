@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-func TestAGuardInTheShadowRefusesNothingAndCountsIt(t *testing.T) {
+func TestShadowGuardRefusesNothingAndCounts(t *testing.T) {
 	g, up := start(t, "$GUARD", "shadow")
 	access, _ := tokens(t, g, web, "scope", "read")
 	for name, c := range map[string]struct {

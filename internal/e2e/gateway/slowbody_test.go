@@ -40,7 +40,7 @@ func slowSite(t *testing.T) *harness.Gateway {
 // A client that sends its body a byte a second keeps its connection for ten seconds, at
 // every endpoint and whether or not the endpoint reads the body. The site has Caddy's own
 // timeouts, which let a body take for ever as long as it moves.
-func TestASlowBodyIsGivenUp(t *testing.T) { // N04
+func TestSlowBodyTimesOutAtEveryEndpoint(t *testing.T) { // N04
 	g := slowSite(t)
 	browser := harness.NewBrowser(t, g.ID)
 	action, _ := harness.Form(t, browser.Get(authorizeURL(g, "web")))

@@ -16,7 +16,7 @@ import (
 
 // B01, B02, B14: what a site is given, however it sends its parameters, and what it can do
 // with it.
-func TestASiteOfVariantBIsGivenTokensAndAProfile(t *testing.T) {
+func TestVariantBSiteGetsTokensAndProfile(t *testing.T) {
 	g, up, _ := startSNS(t)
 	rewriteUsers(t, g, snsUsers)
 	var tokens snsTokens
@@ -133,7 +133,7 @@ func TestASiteOfVariantBIsGivenTokensAndAProfile(t *testing.T) {
 }
 
 // B12: the refresh token stays as it is, and so do the access tokens.
-func TestARefreshOfVariantBNeedsNoSecretAndKillsNothing(t *testing.T) {
+func TestVariantBRefreshNeedsNoSecretAndRevokesNothing(t *testing.T) {
 	g, _, _ := startSNS(t)
 	first := snsSignIn(t, g, "alice", "portal")
 	for range 3 {
@@ -162,7 +162,7 @@ func TestARefreshOfVariantBNeedsNoSecretAndKillsNothing(t *testing.T) {
 
 // Every row of the table of failures that needs no clock and no broken store: B02, B03,
 // B04, B05, B06, B07, B08, B12, B13.
-func TestEveryFailureOfVariantBHasItsNumberAndItsWords(t *testing.T) {
+func TestEveryVariantBFailureHasItsCodeAndMessage(t *testing.T) {
 	g, _, _ := startSNS(t)
 	alice := snsSignIn(t, g, "alice", "portal", "scope", "snsapi_userinfo")
 	bob := snsSignIn(t, g, "bob", "portal")
@@ -267,7 +267,7 @@ func TestEveryFailureOfVariantBHasItsNumberAndItsWords(t *testing.T) {
 }
 
 // B06: a used code kills what it gave, refresh token and all, and nothing else.
-func TestAUsedCodeOfVariantBKillsWhatItGave(t *testing.T) {
+func TestReplayedVariantBCodeRevokesItsGrant(t *testing.T) {
 	g, _, _ := startSNS(t)
 	other := snsSignIn(t, g, "alice", "portal")
 	code := snsCode(t, g, "alice", "portal")
@@ -293,7 +293,7 @@ func TestAUsedCodeOfVariantBKillsWhatItGave(t *testing.T) {
 }
 
 // The rows that need a clock: B06, B12, B13.
-func TestWhatHasExpiredInVariantBHasNumbersOfItsOwn(t *testing.T) {
+func TestExpiredVariantBErrorsHaveTheirOwnCodes(t *testing.T) {
 	g, _, _ := startSNS(t, "$TOKENS", "code 1s\n\t\t\taccess 2s\n\t\t\trefresh 3s")
 	late := snsCode(t, g, "alice", "portal")
 	tokens := snsSignIn(t, g, "alice", "portal")
@@ -312,7 +312,7 @@ func TestWhatHasExpiredInVariantBHasNumbersOfItsOwn(t *testing.T) {
 }
 
 // The row of a store that is away: never an answer about a code or a client.
-func TestWithoutItsStoreVariantBSays503(t *testing.T) {
+func TestVariantBWithoutItsStoreIs503(t *testing.T) {
 	g, _, m := startSNS(t)
 	code, tokens := snsCode(t, g, "alice", "portal"), snsSignIn(t, g, "alice", "portal")
 	m.Fail(errors.New("canary of the store"))
@@ -340,7 +340,7 @@ func TestWithoutItsStoreVariantBSays503(t *testing.T) {
 }
 
 // B05, T21: guesses are limited for each client and address, and others are not.
-func TestGuessesOfASecretOfVariantBAreLimited(t *testing.T) {
+func TestVariantBSecretGuessesAreLimited(t *testing.T) {
 	g, _, _ := startSNS(t)
 	code := snsCode(t, g, "alice", "portal")
 	const guesser = "203.0.113.7"
@@ -362,7 +362,7 @@ func TestGuessesOfASecretOfVariantBAreLimited(t *testing.T) {
 }
 
 // B10: of any number of parallel redemptions one succeeds, and the rest kill what it gave.
-func TestOneOfManyParallelRedemptionsOfVariantBSucceeds(t *testing.T) {
+func TestParallelVariantBRedemptionsSucceedOnce(t *testing.T) {
 	codes := 20
 	if os.Getenv("GATEHOUSE_SOAK") != "" {
 		codes = 500

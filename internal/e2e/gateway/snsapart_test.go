@@ -14,7 +14,7 @@ import (
 var portal = harness.Credentials{ID: "portal", Secret: portalSecret}
 
 // B11, both ways: what one dialect issues is nothing at the other.
-func TestTheDialectsDoNotTakeEachOthersCodesAndTokens(t *testing.T) {
+func TestDialectsRefuseEachOthersCodesAndTokens(t *testing.T) {
 	g, _, _ := startSNS(t)
 	access, refresh := tokens(t, g, web)
 	sns := snsSignIn(t, g, "alice", "portal")
@@ -72,7 +72,7 @@ func TestTheDialectsDoNotTakeEachOthersCodesAndTokens(t *testing.T) {
 	wantTokens(t, g.Token(t, web, refreshWith(refresh)))
 }
 
-func TestIntrospectionOfATokenOfVariantBNamesTheUserAsItsSiteDoes(t *testing.T) {
+func TestVariantBIntrospectionUsesTheSitesSubject(t *testing.T) {
 	g, _, _ := startFaulty(t, "$GLOBAL", snsClients+"\n\t\t"+resourceServerClient)
 	sns := snsSignIn(t, g, "alice", "portal", "scope", "snsapi_userinfo,read")
 	m := wantActive(t, at(t, g, "/introspect", resourceServer, tokenForm(sns.access)))
@@ -82,7 +82,7 @@ func TestIntrospectionOfATokenOfVariantBNamesTheUserAsItsSiteDoes(t *testing.T) 
 	wantInactive(t, at(t, g, "/introspect", resourceServer, tokenForm(sns.refresh)))
 }
 
-func TestTheAccountPageEndsWhatASiteOfVariantBWasGiven(t *testing.T) {
+func TestAccountPageEndsVariantBGrants(t *testing.T) {
 	g, _, _ := startSNS(t)
 	sns := snsSignIn(t, g, "alice", "portal")
 	pending := snsCode(t, g, "alice", "portal")
@@ -107,7 +107,7 @@ func TestTheAccountPageEndsWhatASiteOfVariantBWasGiven(t *testing.T) {
 	}
 }
 
-func TestALockedUserIsNobodyAtASiteOfVariantB(t *testing.T) {
+func TestLockedUserIsInvalidInVariantB(t *testing.T) {
 	g, _, _ := startSNS(t)
 	sns, code := snsSignIn(t, g, "alice", "portal"), snsCode(t, g, "alice", "portal")
 	rewriteUsers(t, g, lockedUsers)
@@ -119,7 +119,7 @@ func TestALockedUserIsNobodyAtASiteOfVariantB(t *testing.T) {
 }
 
 // A change of the secret costs sites a new sign-in of their users, and never who they are.
-func TestAUserIsCalledTheSameUnderAnotherSecret(t *testing.T) {
+func TestOpenIDIsStableAcrossASecretChange(t *testing.T) {
 	g, _, _ := startSNS(t)
 	before := snsSignIn(t, g, "alice", "portal")
 	t.Setenv("GATEHOUSE_TEST_NEW", "another master secret of the tests, 0123456789")
@@ -135,7 +135,7 @@ func TestAUserIsCalledTheSameUnderAnotherSecret(t *testing.T) {
 }
 
 // PKCE is for the libraries that send it: then it counts.
-func TestACodeOfVariantBWithAChallengeNeedsItsVerifier(t *testing.T) {
+func TestVariantBCodeWithChallengeNeedsVerifier(t *testing.T) {
 	g, _, _ := startSNS(t)
 	c := snsCode(t, g, "alice", "portal", "code_challenge", harness.Challenge(harness.Verifier), "code_challenge_method", "S256")
 	form := snsExchange("portal", c)
@@ -144,7 +144,7 @@ func TestACodeOfVariantBWithAChallengeNeedsItsVerifier(t *testing.T) {
 	wantSNSTokens(t, snsGet(t, g, "oauth2/access_token", with(form, "code_verifier", harness.Verifier)))
 }
 
-func TestVariantBIsInTheAuditTrailAndInTheMetrics(t *testing.T) {
+func TestVariantBIsAuditedAndCounted(t *testing.T) {
 	g := audited(t, "$GLOBAL", snsClients)
 	redeemed := snsCode(t, g, "alice", "portal")
 	sns := wantSNSTokens(t, snsGet(t, g, "oauth2/access_token", snsExchange("portal", redeemed)))
@@ -174,7 +174,7 @@ func TestVariantBIsInTheAuditTrailAndInTheMetrics(t *testing.T) {
 }
 
 // B33, E18: all of it travels in addresses, and none of it is in a log.
-func TestNoLogHoldsWhatTravelsInTheAddressesOfVariantB(t *testing.T) {
+func TestLogsHaveNoVariantBSecrets(t *testing.T) {
 	g := logged(t, "$GLOBAL", snsClients)
 	var secrets harness.Canaries
 	redeemed, random := snsCode(t, g, "alice", "portal"), strings.Repeat("canary-", 6)

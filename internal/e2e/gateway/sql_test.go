@@ -50,7 +50,7 @@ http://$API {
 }
 `
 
-func TestUsersOfADatabaseSignInThroughTheGateway(t *testing.T) {
+func TestDatabaseUsersSignInThroughTheGateway(t *testing.T) {
 	t.Cleanup(sqltest.StopAll)
 	sqltest.Both(t, func(t *testing.T, s *sqltest.Server) {
 		s.Exec(t, "DROP TABLE IF EXISTS users")

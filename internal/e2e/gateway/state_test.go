@@ -52,7 +52,7 @@ func wantStateMissed(t *testing.T, c *coder, client string, changes ...string) {
 
 // S18: by default every request carries a state. One client, or all, may do with PKCE or a
 // nonce instead, which stop the same forgery.
-func TestStateIsRequiredUnlessTheClientMayDoWithPKCEOrANonce(t *testing.T) {
+func TestStateIsRequiredUnlessPKCEOrNonceMayReplaceIt(t *testing.T) {
 	for name, tc := range map[string]struct {
 		global, client string
 		stateless      bool // with PKCE, or with a nonce that is checked
@@ -83,7 +83,7 @@ func TestStateIsRequiredUnlessTheClientMayDoWithPKCEOrANonce(t *testing.T) {
 	}
 }
 
-func TestARegisteredClientMayDoWithoutState(t *testing.T) {
+func TestRegisteredClientMayOmitState(t *testing.T) {
 	t.Setenv("GATEHOUSE_TEST_INITIAL", initialToken)
 	const to = "https://new.example/cb"
 	for name, global := range map[string]string{"S18 by default": "", "S18 not where the operator said always": "require_state always\n\t\t"} {
@@ -107,7 +107,7 @@ func TestARegisteredClientMayDoWithoutState(t *testing.T) {
 
 // S18: the provider whose libraries Variant B serves asks for no state, and some libraries
 // send none.
-func TestASiteOfVariantBMayBeToldToDoWithoutState(t *testing.T) {
+func TestVariantBSiteMayOmitStateWhenConfigured(t *testing.T) {
 	site := func(id, word string) string {
 		return "client " + id + ` {
 			secret ` + portalSecret + `

@@ -13,7 +13,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-func TestAClientThatAnotherNodeStoresWorksAtOnceAndEndsWhenItIsDeleted(t *testing.T) {
+func TestClientStoredByAnotherNodeWorksUntilDeleted(t *testing.T) {
 	g, _, memory := startFaulty(t)
 	elsewhere, err := gatewaytest.NewClients(memory)
 	if err != nil {
@@ -44,7 +44,7 @@ func TestAClientThatAnotherNodeStoresWorksAtOnceAndEndsWhenItIsDeleted(t *testin
 	wantDead(t, g, token)
 }
 
-func TestATokenOfAClientThatIsNowhereIsRefusedAndAFaultIsNoAnswer(t *testing.T) {
+func TestTokenOfAnUnknownClientIsRefused(t *testing.T) {
 	g, up, memory := startFaulty(t)
 	elsewhere, err := gatewaytest.NewClients(memory)
 	if err != nil {
@@ -73,7 +73,7 @@ func TestATokenOfAClientThatIsNowhereIsRefusedAndAFaultIsNoAnswer(t *testing.T) 
 }
 
 // N17: a guard goes on without the store for the tokens of stored clients, as for all others.
-func TestTokensOfStoredClientsOutlastAnOutageOfTheStore(t *testing.T) {
+func TestStoredClientsTokensSurviveAStoreOutage(t *testing.T) {
 	g, _, memory := startFaulty(t)
 	elsewhere, err := gatewaytest.NewClients(memory)
 	if err != nil {
@@ -95,7 +95,7 @@ func TestTokensOfStoredClientsOutlastAnOutageOfTheStore(t *testing.T) {
 	}
 }
 
-func TestAStoredPublicClientMayCallFromItsOwnOrigin(t *testing.T) {
+func TestStoredPublicClientMayCallFromItsOrigin(t *testing.T) {
 	g, _, memory := startFaulty(t)
 	elsewhere, err := gatewaytest.NewClients(memory)
 	if err != nil {
@@ -115,7 +115,7 @@ func TestAStoredPublicClientMayCallFromItsOwnOrigin(t *testing.T) {
 }
 
 // Every client's scripts may call, however many clients there are, until it or the origin is removed.
-func TestTheScriptsOfEveryStoredClientMayCall(t *testing.T) {
+func TestStoredClientsOriginsMayCall(t *testing.T) {
 	const clients = 1500
 	g, _, memory := startFaulty(t)
 	elsewhere, err := gatewaytest.NewClients(memory)

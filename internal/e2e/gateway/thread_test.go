@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-func TestAClientSignsAUserInAndReadsTheAPI(t *testing.T) {
+func TestClientSignsInAndReadsTheAPI(t *testing.T) {
 	g, up := start(t)
 	const passed = `caddy_gatehouse_guard_decisions_total{reason="valid"}`
 	before := g.Metric(t, passed)

@@ -27,7 +27,7 @@ func basic(id, secret string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(id+":"+secret))
 }
 
-func TestAClientIsHeldToItsAuthenticationMethod(t *testing.T) { // T11
+func TestClientMustUseItsAuthMethod(t *testing.T) { // T11
 	const secret = "held-secret-0123456789-0123456789-0123456789"
 	held := func(method string) string {
 		return "client " + method + " {\n\t\t\tsecret " + secret + "\n\t\t\tauth_method " + method + "\n\t\t\tscopes read\n\t\t}\n"
@@ -47,7 +47,7 @@ func TestAClientIsHeldToItsAuthenticationMethod(t *testing.T) { // T11
 	}
 }
 
-func TestTokenRequestsThatAreRefused(t *testing.T) {
+func TestInvalidTokenRequestsAreRefused(t *testing.T) {
 	g, _ := start(t, "$GLOBAL", `client no-scope {
 			secret no-scope-secret-0123456789-0123456789-012
 			grants client_credentials
@@ -238,7 +238,7 @@ func TestGuessingSecretsIsThrottled(t *testing.T) { // T21
 	})
 }
 
-func TestTheStoreIsAwayAtTheTokenEndpoint(t *testing.T) { // T24
+func TestStoreOutageAtTheTokenEndpoint(t *testing.T) { // T24
 	g, _, m := startFaulty(t)
 	_, refresh := tokens(t, g, web)
 	fresh := code(t, g, "web")

@@ -54,7 +54,7 @@ func wantHarmless(t *testing.T, h http.Header) {
 	}
 }
 
-func TestAnUpstreamCannotSpeakForTheGateway(t *testing.T) {
+func TestUpstreamCannotSetGatewayHeaders(t *testing.T) {
 	for name, guard := range map[string]string{"": "", " with cors": "cors " + app, " in the shadow": "shadow"} {
 		t.Run("N05 behind a guard"+name, func(t *testing.T) {
 			g, up := start(t, "$GUARD", guard)
@@ -80,7 +80,7 @@ func TestAnUpstreamCannotSpeakForTheGateway(t *testing.T) {
 	}
 }
 
-func TestNoWayOfAnsweringLetsTheUpstreamSpeakForTheGateway(t *testing.T) {
+func TestUpstreamCannotSetGatewayHeadersInAnyForm(t *testing.T) {
 	g, up := start(t)
 	t.Run("N05 as it streams", func(t *testing.T) {
 		up.Answer(func(w http.ResponseWriter, r *http.Request) {
@@ -179,7 +179,7 @@ func TestNoWayOfAnsweringLetsTheUpstreamSpeakForTheGateway(t *testing.T) {
 	})
 }
 
-func TestTheFirstFieldThatAnUpstreamMayNotSendIsLogged(t *testing.T) { // N05
+func TestFirstForbiddenUpstreamFieldIsLogged(t *testing.T) { // N05
 	g, up := prepare(t)
 	file := filepath.Join(g.Dir, "gateway.log")
 	g.Begin(t, strings.Replace(site, "output discard", "output file "+file, 1))
@@ -202,7 +202,7 @@ func TestTheFirstFieldThatAnUpstreamMayNotSendIsLogged(t *testing.T) { // N05
 }
 
 // The issuer and the API share a host: what the API answers leaves the session alone.
-func TestAnAPIOnTheHostOfTheIssuerCannotReplaceTheSession(t *testing.T) { // N05
+func TestAPIOnTheIssuersHostCannotReplaceTheSession(t *testing.T) { // N05
 	g, up := startSite(t, strings.Replace(site, `http://$ID {
 	oauth_server
 }
@@ -232,7 +232,7 @@ func TestAnAPIOnTheHostOfTheIssuerCannotReplaceTheSession(t *testing.T) { // N05
 }
 
 // A guard, or the authorization server, behind another guard says what it always says.
-func TestTheGatewaysOwnChallengesPassItsGuards(t *testing.T) { // N05
+func TestGatewayChallengesPassOuterGuards(t *testing.T) { // N05
 	g, up := startSite(t, strings.NewReplacer("http://$ID {\n", `http://$ID {
 	route {
 		oauth_guard {
@@ -257,7 +257,7 @@ func TestTheGatewaysOwnChallengesPassItsGuards(t *testing.T) { // N05
 
 // What an upstream, or a script on a page of it, has put into a browser all the same is no
 // session, and no reason to fail.
-func TestForeignCookiesOfOurNamesAreNobodysSession(t *testing.T) { // N05
+func TestForeignCookiesWithOurNamesAreIgnored(t *testing.T) { // N05
 	g, _ := start(t)
 	foreign := strings.Repeat("A", 43)
 	for _, cookie := range []string{

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestAClientThatLeavesTheConfigurationLeavesNothingBehind(t *testing.T) {
+func TestClientRemovedFromConfigLeavesNoGrants(t *testing.T) {
 	g, _, m := startFaulty(t, "$GLOBAL", resourceServerClient)
 	c := newCoder(t, g)
 	node := otherNode(t, m)

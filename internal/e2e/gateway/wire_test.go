@@ -145,7 +145,7 @@ func wantDead(t *testing.T, g *harness.Gateway, token string) {
 }
 
 // S03: a program that asks for JSON below the issuer gets JSON, also where nothing is.
-func TestAnAddressBelowTheIssuerThatIsNotThere(t *testing.T) {
+func TestNotFoundBelowTheIssuerIsJSON(t *testing.T) {
 	g, _ := start(t)
 	ask := func(path string, header ...string) harness.Page {
 		return harness.Send(t, http.DefaultClient, http.MethodGet, g.ID+path, "", header...)

@@ -6,7 +6,7 @@ import (
 )
 
 // S11: alerts and rate() need a series before its first event.
-func TestCountersBeginAtZero(t *testing.T) {
+func TestCountersStartAtZero(t *testing.T) {
 	g := startApart(t, site)
 	text := g.Scrape(t)
 	for _, series := range []string{

@@ -14,7 +14,7 @@ import (
 )
 
 // What a write costs after a surge of records that have expired since.
-func TestABoltFileAfterASurge(t *testing.T) {
+func TestBoltFileSizeAfterASurge(t *testing.T) {
 	for _, n := range sizes(5000, 100_000, 300_000) {
 		path := filepath.Join(t.TempDir(), "state.db")
 		b, err := bolt.Open(bolt.Options{Path: path})

@@ -64,7 +64,7 @@ func repeat(n int, format string) string {
 }
 
 // Configurations adapt and load in a time that grows as their length does.
-func TestConfigurations(t *testing.T) {
+func TestConfigAdaptAndLoadTimes(t *testing.T) {
 	for _, c := range configurations {
 		t.Run(c.name, func(t *testing.T) {
 			for _, n := range sizes(200, 1000, 3000, 10_000) {

@@ -18,7 +18,7 @@ import (
 
 // What live grants in a bolt file take of a node's memory: none of its own, and the pages of the file that it has
 // looked at. The system takes those back when it needs memory.
-func TestMemoryOfLiveGrants(t *testing.T) {
+func TestLiveGrantMemory(t *testing.T) {
 	t.Setenv("GOGC", "100")
 	sample := signInOnce(t)[store.KindGrant]
 	resident := func(n int) (anonymous, ofFiles, file int64) {

@@ -42,7 +42,7 @@ http://$ID {
 `
 
 // A preflight names no client: what the first one of an origin costs with many clients in the store.
-func TestPreflightsOfStoredClients(t *testing.T) {
+func TestPreflightCostWithManyStoredClients(t *testing.T) {
 	t.Setenv("GATEHOUSE_TEST_SECRET", "a-secret-of-a-test-0123456789-0123456789")
 	for _, n := range sizes(1500, 10_000) {
 		g := harness.Prepare(t)

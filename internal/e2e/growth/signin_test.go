@@ -26,7 +26,7 @@ import (
 // What a sign-in leaves in a store, for so many users that allocators and tables no longer matter: one user signs in at
 // a gateway, and what that wrote is copied for others. Keys and values are bounded, so that no release takes more of
 // each unnoticed; deploy/sizing.md has the figures.
-func TestWhatASignInLeaves(t *testing.T) {
+func TestStoreSizeOfASignIn(t *testing.T) {
 	n := size(200, 20_000)
 	of := signInOnce(t)
 	for _, kind := range []struct {
@@ -79,7 +79,7 @@ func TestWhatASignInLeaves(t *testing.T) {
 }
 
 // Users who sign in every day have as many grants as days are in the life of a refresh token, and each pair a list.
-func TestWhatDailySignInsLeave(t *testing.T) {
+func TestStoreSizeOfDailySignIns(t *testing.T) {
 	const days, mostLength = 30, 320
 	users := size(20, 1000)
 	grant := signInOnce(t)[store.KindGrant]

@@ -58,7 +58,7 @@ func (s *node) revoke(t *testing.T, refresh string) {
 }
 
 // What one record of each kind takes in the store, with its share of the indexes.
-func TestStoredRecords(t *testing.T) {
+func TestStoredRecordSizes(t *testing.T) {
 	n := size(16, 100)
 	server := redistest.Start(t)
 	s := startNode(t, 0, "$STORE", "redis "+server.URL()+" {\n timeout 1s\n}", "$LIMITER", "limiter redis "+server.URL()+" {\n timeout 1s\n}", "$USERS", "store")
@@ -170,7 +170,7 @@ func boltRecords(t *testing.T, path string) map[string]usage {
 }
 
 // What one of each takes of the memory of a node.
-func TestMemoryOfANode(t *testing.T) {
+func TestNodeMemory(t *testing.T) {
 	few, many := size(500, 2000), size(1000, 22_000)
 	one := func(what string, bytes int64, n int) {
 		t.Logf("| %s | %d B in the memory of a node |", what, bytes/int64(n))
@@ -230,7 +230,7 @@ func TestMemoryOfANode(t *testing.T) {
 }
 
 // What a request costs with few and with ten times as many tokens, callers and grants.
-func TestCPUOfARequest(t *testing.T) {
+func TestCPUPerRequest(t *testing.T) {
 	requests, few := size(500, 20_000), size(100, 1000)
 	s := startNode(t, 10*few)
 	tokens := make([]string, 10*few)

@@ -17,7 +17,7 @@ import (
 )
 
 // A users' file is read again while people sign in.
-func TestUsersFile(t *testing.T) {
+func TestUsersFileReloadCost(t *testing.T) {
 	for _, n := range sizes(1000, 10_000, 100_000) {
 		path := filepath.Join(t.TempDir(), "users.json")
 		size := writeUsers(t, path, n)

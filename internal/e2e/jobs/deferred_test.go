@@ -58,7 +58,7 @@ const deferred = `job articles {
 	}`
 
 // What a client prefers says when it is answered, and nothing of what is asked.
-func TestAJobInsteadOfADeclaredOperation(t *testing.T) {
+func TestJobRequestIsValidatedLikeItsOperation(t *testing.T) {
 	r := start(t, deferred)
 	usual := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -38,7 +38,7 @@ func (*faulty) Identity() any { return faultyStore.Load() }
 
 func (*faulty) Open(context.Context) (store.Backend, error) { return faultyStore.Load(), nil }
 
-func TestAStoreThatIsAwayIsNoAnswerAboutAJob(t *testing.T) {
+func TestStoreOutageIsNotAJobAnswer(t *testing.T) {
 	t.Setenv("GATEHOUSE_TEST_SECRET", "a master secret of the tests, 0123456789")
 	m := storetest.NewMemory(nil)
 	faultyStore.Store(m)

@@ -27,7 +27,7 @@ const forms = `job uploads {
 	}
 	undeclared pass`
 
-func TestAFileIsAFieldOfAFormAndLinesTellTheProgress(t *testing.T) {
+func TestFileIsSentAsFormFieldAndLinesReportProgress(t *testing.T) {
 	r := start(t, forms)
 	// Neither a form's type nor a name from outside reaches the upstream as it is.
 	at := files(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -70,7 +70,7 @@ func TestAFileIsAFieldOfAFormAndLinesTellTheProgress(t *testing.T) {
 	}
 }
 
-func TestASlowRequestBecomesAJobWhereTheClientPrefers(t *testing.T) {
+func TestPreferAsyncTurnsASlowRequestIntoAJob(t *testing.T) {
 	r := start(t, forms)
 	p := r.do("one", http.MethodPost, "/reports", `{"year":2026}`)
 	if p.Status != 201 || p.Header.Get("Location") != "" {

@@ -10,7 +10,7 @@ import (
 )
 
 // S06: files are fetched by http from named ranges, and from nowhere else.
-func TestFilesAreFetchedInsecurelyFromNamedRanges(t *testing.T) {
+func TestHTTPFilesAreFetchedFromListedRangesOnly(t *testing.T) {
 	r := start(t, strings.Replace(imports, "allow 127.0.0.1/32", "insecure 127.0.0.1/32", 1))
 	plain := func(at string, serve http.HandlerFunc) string {
 		l, err := net.Listen("tcp", at)

@@ -52,7 +52,7 @@ func (r *rig) trail(n int, events ...string) (all []map[string]string) {
 	}
 }
 
-func TestWhatBecomesOfJobsIsCountedAndInTheAuditTrail(t *testing.T) {
+func TestJobOutcomesAreCountedAndAudited(t *testing.T) {
 	r := prepare(t)
 	r.Begin(t, trailed(with(imports, "per_client 2", "queue 3")))
 	const secret = "X-Amz-Signature=canary-0123456789"
@@ -145,7 +145,7 @@ func TestWhatBecomesOfJobsIsCountedAndInTheAuditTrail(t *testing.T) {
 }
 
 // Without a guard whoever knows a job's ID may read it: the trail does not tell it.
-func TestTheTrailDoesNotNameAJobThatIsNobodys(t *testing.T) {
+func TestAuditTrailOmitsIDsOfOwnerlessJobs(t *testing.T) {
 	r := prepare(t)
 	page := with(imports)
 	from, to := strings.Index(page, "\toauth_guard"), strings.Index(page, "\tapi_rest")

@@ -20,7 +20,7 @@ func (r *rig) once(t *testing.T) {
 	}
 }
 
-func TestKilledWhileJobsWaitAndRun(t *testing.T) {
+func TestKillWhileJobsWaitAndRun(t *testing.T) {
 	r := prepare(t)
 	page := with(imports, "workers 1")
 	at := files(t, lines)
@@ -62,7 +62,7 @@ func TestKilledWhileJobsWaitAndRun(t *testing.T) {
 	})
 }
 
-func TestAnInterruptedJobIsBegunAgainWhereThatDoesNoHarm(t *testing.T) {
+func TestInterruptedJobIsRetriedWhereConfigured(t *testing.T) {
 	r := prepare(t)
 	page := with(imports, "retry 1")
 	p := r.Run(t, page)
@@ -80,7 +80,7 @@ func TestAnInterruptedJobIsBegunAgainWhereThatDoesNoHarm(t *testing.T) {
 	}
 }
 
-func TestAReloadLosesNoJobAndRepeatsNone(t *testing.T) {
+func TestReloadNeitherLosesNorRepeatsJobs(t *testing.T) {
 	r := start(t, imports, "workers 2")
 	at := files(t, lines)
 	r.upstream.hold()

@@ -13,7 +13,7 @@ import (
 
 func copyTo(w io.Writer, r io.Reader) (int64, error) { return io.Copy(w, r) }
 
-func TestAFileIsImportedByAnAPIThatKnowsNoJobs(t *testing.T) {
+func TestFileIsImportedByAnAPIWithoutJobs(t *testing.T) {
 	legacy := httptest.NewServer(api.New(api.Options{Import: -1}))
 	defer legacy.Close()
 	r := &rig{Gateway: harness.Prepare(t, "$UPSTREAM", strings.TrimPrefix(legacy.URL, "http://")), t: t, tokens: make(map[string]string)}

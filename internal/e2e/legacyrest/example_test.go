@@ -19,7 +19,7 @@ func start(t *testing.T) *stand {
 	return &stand{e, e.At("http://localhost:8080"), e.At("http://localhost:8081"), e.At("https://localhost:8082")}
 }
 
-func TestTheExampleRunsAndItsREADMEWorksLineByLine(t *testing.T) {
+func TestExampleREADMEWorksLineByLine(t *testing.T) {
 	s := start(t)
 	for _, want := range []string{s.api, s.At("http://127.0.0.1:8083"), "state/env"} {
 		if !strings.Contains(s.Out.String(), want) {
@@ -46,7 +46,7 @@ func TestTheExampleRunsAndItsREADMEWorksLineByLine(t *testing.T) {
 	s.Unwritten(t, s.Secret(t, "EDITOR_SECRET"))
 }
 
-func TestRunNamesAPortThatIsTakenAndEndsWithItsPrograms(t *testing.T) {
+func TestRunReportsATakenPortAndEndsWithItsPrograms(t *testing.T) {
 	e := example.Copy(t, "legacy-rest", "legacy")
 	e.RefusesTakenPorts(t)
 	e.EndsWithEachProgram(t)

@@ -68,7 +68,7 @@ func (s *stand) older(t *testing.T, subject, tags string) string {
 
 // R09: the description holds for whatever the gateway answers, rows from before its rules
 // included, and says of requests what the gateway enforces.
-func TestPrismFindsNoViolationOfTheDescription(t *testing.T) {
+func TestPrismFindsNoDescriptionViolation(t *testing.T) {
 	s := start(t)
 	old := s.older(t, "abc", strings.Repeat("x", 200))
 	editor := s.program(t, "editor")

@@ -75,7 +75,7 @@ type job struct {
 
 // Each row of section D of the specification, and what it says of errors, limits and
 // versions, in front of an API that follows none of it.
-func TestEveryRowOfTheSpecificationHolds(t *testing.T) {
+func TestEverySpecificationRowHolds(t *testing.T) {
 	s := start(t)
 	editor, reader, nobody := s.program(t, "editor"), s.program(t, "reader"), client{t, s.api, ""}
 	t.Run("GET of a collection lists it", func(t *testing.T) {

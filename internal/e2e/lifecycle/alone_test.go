@@ -11,7 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-func TestATokenInTheQueryIsNotLoggedWithoutAPIErrorsEither(t *testing.T) {
+func TestQueryTokenIsNotLoggedWithoutAPIErrors(t *testing.T) {
 	g, _ := prepare(t)
 	address := fmt.Sprintf("localhost:%d", harness.FreePorts(t, 1)[0])
 	text := strings.Replace(with(), "\tlog {\n\t\toutput discard\n", "\tdebug\n\tlog {\n\t\toutput file $DIR/all.log\n\t\tlevel DEBUG\n", 1)
@@ -40,7 +40,7 @@ http://`+address+` {
 	}
 }
 
-func TestALimitAloneAnswersRequestsWithoutAPath(t *testing.T) {
+func TestLimitWithoutPathAppliesToEveryRequest(t *testing.T) {
 	g, _ := prepare(t)
 	address := fmt.Sprintf("localhost:%d", harness.FreePorts(t, 1)[0])
 	g.Begin(t, with()+`

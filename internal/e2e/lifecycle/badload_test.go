@@ -14,7 +14,7 @@ import (
 
 // O02: while configurations fail to load, at every stage at which they can, nobody who
 // asks the old one notices anything. (E19 does it with good ones between, for longer.)
-func TestNoRequestIsLostToAConfigurationThatFails(t *testing.T) {
+func TestFailingConfigLosesNoRequest(t *testing.T) {
 	g, _ := prepare(t)
 	g.Begin(t, with("$MAX", "1000000"))
 	bearer := token(t, g)
@@ -69,7 +69,7 @@ func TestNoRequestIsLostToAConfigurationThatFails(t *testing.T) {
 }
 
 // O06: what a running gateway leaves on the disk is for its own user.
-func TestO06FilesAreForTheGatewaysUserOnly(t *testing.T) {
+func TestO06FilesBelongToTheGatewaysUserOnly(t *testing.T) {
 	g, _ := prepare(t)
 	g.Begin(t, strings.ReplaceAll(with("$STORE", "made/here/state.db"), "issuer http://$ID", "issuer http://$ID\n\t\tusers store"))
 	token(t, g)

@@ -14,7 +14,7 @@ func percent() int {
 	return now
 }
 
-func TestTheGarbageCollectorHasItsPaceBackWithoutTheGateway(t *testing.T) {
+func TestGOGCIsRestoredWithoutTheGateway(t *testing.T) {
 	t.Setenv("GOGC", "")
 	const large, none = "gc_headroom 64GiB", "gc_headroom off"
 	before := percent()
@@ -42,7 +42,7 @@ func TestTheGarbageCollectorHasItsPaceBackWithoutTheGateway(t *testing.T) {
 	check("after a reload without the gateway", false)
 }
 
-func TestTheEnvironmentSetsThePaceOfTheGarbageCollector(t *testing.T) {
+func TestGOGCFromTheEnvironmentTakesPrecedence(t *testing.T) {
 	t.Setenv("GOGC", "100")
 	before := percent()
 	g, _ := prepare(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-func TestTwoHandlersOfEachKindLiveInOneConfiguration(t *testing.T) {
+func TestTwoHandlersOfEachKindWorkInOneConfig(t *testing.T) {
 	g, _ := prepare(t)
 	g.Begin(t, with())
 	bearer := token(t, g)
@@ -50,7 +50,7 @@ http://$SECOND {
 	}
 }
 
-func TestAScrapeAfterAReloadShowsWhatWasCountedBefore(t *testing.T) {
+func TestMetricsSurviveAReload(t *testing.T) {
 	g, _ := prepare(t)
 	g.Begin(t, with())
 	bearer := token(t, g)
@@ -74,7 +74,7 @@ func TestAScrapeAfterAReloadShowsWhatWasCountedBefore(t *testing.T) {
 	expect(t, g.Call(t, http.MethodGet, "/a", bearer), http.StatusTooManyRequests)
 }
 
-func TestValidateHasNoEffects(t *testing.T) {
+func TestValidateHasNoSideEffects(t *testing.T) {
 	g, _ := prepare(t)
 	goroutines := runtime.NumGoroutine()
 	for range 5 {
@@ -105,7 +105,7 @@ func TestValidateHasNoEffects(t *testing.T) {
 	expect(t, g.Call(t, http.MethodGet, "/a", bearer), http.StatusOK)
 }
 
-func TestAFailedProvisionGivesBackExactlyWhatItTook(t *testing.T) {
+func TestFailedProvisionReleasesExactlyWhatItTook(t *testing.T) {
 	g, _ := prepare(t)
 	g.Begin(t, with())
 	bearer := token(t, g)
@@ -126,7 +126,7 @@ func TestAFailedProvisionGivesBackExactlyWhatItTook(t *testing.T) {
 	token(t, g)
 }
 
-func TestTheStoreIsClosedWhenTheLastConfigurationIsGone(t *testing.T) {
+func TestStoreClosesWithTheLastConfiguration(t *testing.T) {
 	g, _ := prepare(t)
 	g.Begin(t, with())
 	bearer := token(t, g)
@@ -141,7 +141,7 @@ func TestTheStoreIsClosedWhenTheLastConfigurationIsGone(t *testing.T) {
 	expect(t, g.Call(t, http.MethodGet, "/a", bearer), http.StatusOK)
 }
 
-func TestARequestInFlightFinishesAcrossAReload(t *testing.T) {
+func TestRequestInFlightFinishesAcrossAReload(t *testing.T) {
 	for name, next := range map[string]string{
 		"of the same store":    with("$MAX", "99"),
 		"that moves the store": with("$STORE", "elsewhere.db"),
@@ -171,7 +171,7 @@ func TestARequestInFlightFinishesAcrossAReload(t *testing.T) {
 	}
 }
 
-func TestABadConfigurationLeavesTheOldOneServing(t *testing.T) { // O02
+func TestBadConfigLeavesTheOldOneServing(t *testing.T) { // O02
 	g, _ := prepare(t)
 	g.Begin(t, with())
 	bearer := token(t, g)
@@ -193,7 +193,7 @@ func TestABadConfigurationLeavesTheOldOneServing(t *testing.T) { // O02
 	}
 }
 
-func TestNoSecretStandsInTheStoredConfiguration(t *testing.T) {
+func TestStoredConfigHasNoSecret(t *testing.T) {
 	t.Setenv("GATEHOUSE_TEST_SECRET", "env-secret-0123456789-0123456789-0123456789")
 	g, _ := prepare(t)
 	text := with("$GLOBAL", "secret {env.GATEHOUSE_TEST_SECRET}\n\t\tclient late {\n\t\t\tsecret {env.GATEHOUSE_TEST_SECRET}\n\t\t}")

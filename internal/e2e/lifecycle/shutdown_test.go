@@ -77,7 +77,7 @@ func (e *ends) client(t *testing.T, address, token string, served *sync.WaitGrou
 
 // N16: a process that ends tells the clients of kept connections so, and closes none of
 // them under a request.
-func TestN16KeptConnectionsEndWithoutAReset(t *testing.T) {
+func TestN16KeptConnectionsCloseWithoutAReset(t *testing.T) {
 	for name, words := range map[string]string{
 		"grace_period":                    "grace_period 10s",
 		"grace_period and shutdown_delay": "grace_period 10s\n\tshutdown_delay 1s",
@@ -107,7 +107,7 @@ func TestN16KeptConnectionsEndWithoutAReset(t *testing.T) {
 }
 
 // N16: balancers hear at once that a node ends, while it still serves.
-func TestN16ANodeThatEndsIsNotReadyAndServes(t *testing.T) {
+func TestN16StoppingNodeIsNotReadyButServes(t *testing.T) {
 	g, _ := prepare(t)
 	text := strings.Replace(with(), "\tadmin $ADMIN\n", "\tadmin $ADMIN\n\tgrace_period 10s\n\tshutdown_delay 3s\n", 1)
 	text = strings.Replace(text, "\toauth_server\n", "\tgatehouse_health\n\toauth_server\n", 1)

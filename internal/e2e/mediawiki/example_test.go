@@ -46,7 +46,7 @@ func (s *stand) endSessions(t *testing.T) {
 	}
 }
 
-func TestTheREADMEWorksLineByLine(t *testing.T) {
+func TestMediaWikiREADMEWorksLineByLine(t *testing.T) {
 	s := start(t)
 	example.Promised(t, s.Walk(t),
 		`"missing":""`, "200", "missingparam", // before
@@ -61,7 +61,7 @@ func TestTheREADMEWorksLineByLine(t *testing.T) {
 	s.Unwritten(t, s.Secret(t, "WIKI_PASSWORD"))
 }
 
-func TestRunNamesAPortThatIsTakenAndEndsWithItsPrograms(t *testing.T) {
+func TestRunReportsATakenPortAndEndsWithItsPrograms(t *testing.T) {
 	e := example.Copy(t, "mediawiki")
 	e.RefusesTakenPorts(t)
 	e.EndsWithEachProgram(t)

@@ -54,7 +54,7 @@ func next(t *testing.T, p harness.Page) string {
 // Everything that a client does with pages, in front of an API that has its verbs in the
 // query, lists by cursors, reports failures with status 200 and lets nobody write who has
 // not signed in and fetched a token for it.
-func TestMediaWikiHasARESTInterface(t *testing.T) {
+func TestMediaWikiGetsARESTInterface(t *testing.T) {
 	s := start(t)
 	reader, editor := s.client(t, "reader"), s.client(t, "editor")
 	create := func(title, text string) string {

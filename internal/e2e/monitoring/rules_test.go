@@ -29,7 +29,7 @@ func promtool(t *testing.T, args ...string) {
 	}
 }
 
-func TestPromtoolAcceptsConfigurationAndRules(t *testing.T) {
+func TestPromtoolAcceptsConfigAndRules(t *testing.T) {
 	promtool(t, "check", "config", "prometheus.yaml")
 	promtool(t, "check", "config", "compose.yaml")
 	promtool(t, "check", "rules", "alerts.yaml", "recording.yaml")
@@ -69,6 +69,6 @@ func TestEveryAlertIsTestedAndDocumented(t *testing.T) {
 	}
 }
 
-func TestTheDashboardIsWhatGrafanaExpects(t *testing.T) {
+func TestDashboardIsValidForGrafana(t *testing.T) {
 	harness.Node(t, time.Minute, "dashboard.js ../../deploy/grafana/gatehouse.json", nil, nil)
 }

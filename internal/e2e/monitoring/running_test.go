@@ -17,7 +17,7 @@ import (
 
 // One gateway and one Prometheus serve all of this: the first half sees a healthy gateway, the
 // second what its alerts are for.
-func TestPrometheusSeesAGateway(t *testing.T) {
+func TestPrometheusScrapesAGateway(t *testing.T) {
 	g := start(t)
 	p := startPrometheus(t, g.scrape)
 	refresh, access := g.signIn(t), g.token(t)

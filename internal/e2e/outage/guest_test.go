@@ -33,7 +33,7 @@ func validate(t *testing.T, g *harness.Gateway, text string) error {
 	return validateJSON(t, string(raw))
 }
 
-func TestWhatAGuestRefusesRefusesTheConfiguration(t *testing.T) {
+func TestInvalidLimiterPluginFailsValidation(t *testing.T) {
 	g, _, _, l := prepare(t)
 	before := runtime.NumGoroutine()
 	for text, want := range map[string]string{
@@ -58,7 +58,7 @@ func TestWhatAGuestRefusesRefusesTheConfiguration(t *testing.T) {
 	settle(t, before)
 }
 
-func TestALimiterThatCannotOpenRefusesTheLoad(t *testing.T) {
+func TestLimiterThatCannotOpenFailsTheLoad(t *testing.T) {
 	g, _, _, l := start(t, with())
 	bearer := token(t, g)
 	l.set(func(l *fakeLimiter) { l.broken = errors.New("no such certificate") })
@@ -74,7 +74,7 @@ func TestALimiterThatCannotOpenRefusesTheLoad(t *testing.T) {
 }
 
 // A server that is away is no fault of a configuration.
-func TestALoadDoesNotWaitForALimiterThatIsAway(t *testing.T) {
+func TestLoadDoesNotWaitForAnUnavailableLimiter(t *testing.T) {
 	g, _, _, l := prepare(t)
 	l.set(func(l *fakeLimiter) { l.away = errAway })
 	begun := time.Now()
@@ -84,7 +84,7 @@ func TestALoadDoesNotWaitForALimiterThatIsAway(t *testing.T) {
 	}
 }
 
-func TestAReloadKeepsTheLimiterAndItsCounts(t *testing.T) {
+func TestReloadKeepsTheLimiterAndItsCounts(t *testing.T) {
 	g, _, _, l := start(t, with())
 	bearer := token(t, g)
 	expect(t, g.Call(t, http.MethodGet, "/read", bearer), http.StatusOK)
@@ -102,7 +102,7 @@ func TestAReloadKeepsTheLimiterAndItsCounts(t *testing.T) {
 	})
 }
 
-func TestAnotherLimiterTakesOverAndTheOldOneEndsWithItsLastRequest(t *testing.T) {
+func TestOldLimiterClosesAfterItsLastRequest(t *testing.T) {
 	g, up, _, l := start(t, with("$LIMITER", "fake a"))
 	bearer := token(t, g)
 	arrived, release := make(chan struct{}), make(chan struct{})
@@ -133,7 +133,7 @@ func TestAnotherLimiterTakesOverAndTheOldOneEndsWithItsLastRequest(t *testing.T)
 	}
 }
 
-func TestLoadsThatFailGiveTheLimiterBack(t *testing.T) {
+func TestFailedLoadsReleaseTheLimiter(t *testing.T) {
 	g, _, _, l := start(t, with("$LIMITER", "fake a"))
 	bearer := token(t, g)
 	before := runtime.NumGoroutine()

@@ -38,7 +38,7 @@ func (waiting) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 }
 
 // A handler in front may keep a request until its configuration has been cleaned up.
-func TestARequestThatComesAfterTheCleanUpIsServed(t *testing.T) {
+func TestRequestAfterCleanupIsServed(t *testing.T) {
 	text := strings.Replace(with("$SITE", "test_waiting"), "\toauth_server\n", "\ttest_waiting\n\toauth_server\n", 1)
 	for name, next := range map[string]string{
 		"under the same limiter and store": text,

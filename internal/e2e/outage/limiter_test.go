@@ -11,7 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 
-func TestALimitWhoseCountsAreAwayIsNoLimitReached(t *testing.T) { // L12
+func TestLimiterOutageIsNotALimitReached(t *testing.T) { // L12
 	g, up, _, l := start(t, with("$OUTAGE", "on_outage closed"))
 	bearer := token(t, g)
 	const failed = `caddy_gatehouse_limit_decisions_total{policy="none",result="unavailable"}`
@@ -32,7 +32,7 @@ func TestALimitWhoseCountsAreAwayIsNoLimitReached(t *testing.T) { // L12
 	}
 }
 
-func TestTheWordOfEachHandlerReachesTheLimiter(t *testing.T) {
+func TestOnOutageReachesTheLimiter(t *testing.T) {
 	for words, want := range map[string]ratelimit.Outage{
 		"": ratelimit.OutageLocal, "on_outage local": ratelimit.OutageLocal, "on_outage open": ratelimit.OutageOpen, "on_outage closed": ratelimit.OutageClosed,
 	} {
@@ -54,7 +54,7 @@ func TestTheWordOfEachHandlerReachesTheLimiter(t *testing.T) {
 	}
 }
 
-func TestADecisionOfAnOutageSaysNothingThatIsNotKnown(t *testing.T) {
+func TestOutageDecisionReportsOnlyWhatIsKnown(t *testing.T) {
 	g, up, _, l := start(t, with("$OUTAGE", "on_outage open"))
 	bearer := token(t, g)
 	up.Answer(func(w http.ResponseWriter, _ *http.Request) {
@@ -94,7 +94,7 @@ func TestADecisionOfAnOutageSaysNothingThatIsNotKnown(t *testing.T) {
 
 // What a placeholder gives may be a credential, and the keys of a limiter elsewhere are
 // read by whoever may look there.
-func TestNoValueOfARequestIsASubjectAsItIs(t *testing.T) {
+func TestLimiterSubjectsAreHashed(t *testing.T) {
 	g, _, _, l := start(t, with("$POLICY", `by key {http.request.header.X-Api-Key} 2 1h
 		by pair "{http.request.host} {http.request.header.X-Api-Key}" 100 1h`))
 	bearer := token(t, g)

@@ -8,7 +8,7 @@ import (
 )
 
 // The Caddyfiles of the pages about many nodes are ones.
-func TestTheCaddyfilesForManyNodesAreValid(t *testing.T) {
+func TestMultiNodeDocsCaddyfilesAreValid(t *testing.T) {
 	blocks := regexp.MustCompile("(?s)```caddyfile\n(.*?)```")
 	g, _, _, _ := prepare(t)
 	t.Setenv("GATEHOUSE_SECRET", masterSecret)

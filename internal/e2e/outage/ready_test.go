@@ -37,7 +37,7 @@ func part(t *testing.T, p harness.Page, name string) (state, message string, sta
 
 const publicReady = `{"status":"ready","parts":{"keys":"ok","limiter":"ok","revocations":"ok","store":"ok"}}`
 
-func TestANodeWhoseStoreIsDownIsNotReadyAndLives(t *testing.T) { // O08
+func TestNodeWithoutStoreIsNotReadyButAlive(t *testing.T) { // O08
 	g, up, m, _ := start(t, with())
 	token(t, g)
 	live := func() {
@@ -110,7 +110,7 @@ func TestANodeWhoseStoreIsDownIsNotReadyAndLives(t *testing.T) { // O08
 	}
 }
 
-func TestOtherRequestsPassTheHealthHandler(t *testing.T) {
+func TestOtherRequestsBypassTheHealthHandler(t *testing.T) {
 	g, _, _, _ := start(t, with())
 	for _, c := range []struct {
 		method, address string
@@ -127,7 +127,7 @@ func TestOtherRequestsPassTheHealthHandler(t *testing.T) {
 	}
 }
 
-func TestAMatcherRestrictsWhoLearnsTheReadiness(t *testing.T) {
+func TestMatcherRestrictsReadinessEndpoint(t *testing.T) {
 	g, _, _, _ := start(t, strings.Replace(with(), ownPaths, "\t@internal header X-Internal 1\n\tgatehouse_health @internal {\n\t\tready /healthz\n\t}\n", 1))
 	for path, status := range map[string]int{"/healthz": http.StatusOK, "/live": http.StatusOK, "/ready": http.StatusForbidden} {
 		expect(t, get(t, g.API+path), http.StatusForbidden) // the guard's answer
@@ -135,7 +135,7 @@ func TestAMatcherRestrictsWhoLearnsTheReadiness(t *testing.T) {
 	}
 }
 
-func TestBehindAPIErrorsAReadinessStaysWhatItIs(t *testing.T) {
+func TestReadinessIsUnchangedBehindAPIErrors(t *testing.T) {
 	g, _, m, _ := start(t, strings.NewReplacer(
 		ownPaths+"\tapi_errors\n", "\troute {\n\t\tapi_errors\n"+ownPaths,
 		"\treverse_proxy $UPSTREAM\n", "\treverse_proxy $UPSTREAM\n\t}\n",
@@ -147,7 +147,7 @@ func TestBehindAPIErrorsAReadinessStaysWhatItIs(t *testing.T) {
 	}
 }
 
-func TestALimiterThatIsAwayIsForEachHandlerToJudge(t *testing.T) {
+func TestHandlersDecideOnLimiterOutage(t *testing.T) {
 	for outage, want := range map[string]struct {
 		status int
 		state  string
@@ -179,7 +179,7 @@ func TestALimiterThatIsAwayIsForEachHandlerToJudge(t *testing.T) {
 	}
 }
 
-func TestAFloodOfProbesIsNoLoadOnTheStore(t *testing.T) {
+func TestReadinessProbesAreCachedUnderLoad(t *testing.T) {
 	g, _, _, _ := start(t, with())
 	const series = `caddy_gatehouse_store_operations_total{operation="get",result="miss"}`
 	before, begun := g.Metric(t, series), time.Now()
@@ -205,7 +205,7 @@ func TestAFloodOfProbesIsNoLoadOnTheStore(t *testing.T) {
 	}
 }
 
-func TestTheAdminEndpointKeepsItsReadinessToItself(t *testing.T) {
+func TestAdminReadinessRefusesForwardedRequests(t *testing.T) {
 	g, _, _, _ := start(t, with())
 	for name, value := range map[string]string{"X-Forwarded-For": "192.0.2.1", "Origin": "https://evil.example", "Sec-Fetch-Site": "none"} {
 		p := harness.Send(t, http.DefaultClient, http.MethodGet, g.Admin+"/gatehouse/ready", "", name, value)
@@ -224,7 +224,7 @@ func TestTheAdminEndpointKeepsItsReadinessToItself(t *testing.T) {
 
 // A node with another secret than the one that sealed the signing keys serves guards and
 // cannot issue a token: a mistake that every node but one may make.
-func TestANodeWithAnotherSecretIsNotReady(t *testing.T) {
+func TestNodeWithAnotherSecretIsNotReady(t *testing.T) {
 	g, _, _, _ := start(t, with())
 	token(t, g)
 	t.Setenv("GATEHOUSE_TEST_SECRET", "another secret of the tests, 0123456789")

@@ -30,7 +30,7 @@ func startOnRedis(t *testing.T, s *redistest.Server, pairs ...string) *harness.G
 	return g
 }
 
-func TestANodeSaysWhatOfItsRedisIsWrong(t *testing.T) { // O08
+func TestReadinessNamesTheRedisProblem(t *testing.T) { // O08
 	s := redistest.Start(t)
 	g := startOnRedis(t, s)
 	bearer := token(t, g)
@@ -60,7 +60,7 @@ func TestANodeSaysWhatOfItsRedisIsWrong(t *testing.T) { // O08
 }
 
 // A full Redis lets nobody sign in, and every token be judged: guards are of use.
-func TestANodeWhoseRedisIsFullIsReadyAndSaysSo(t *testing.T) { // E07
+func TestNodeWithFullRedisIsReadyWithAWarning(t *testing.T) { // E07
 	s := redistest.Start(t)
 	g := startOnRedis(t, s, "$OUTAGE", "on_outage open")
 	bearer := token(t, g)
@@ -88,7 +88,7 @@ func TestANodeWhoseRedisIsFullIsReadyAndSaysSo(t *testing.T) { // E07
 	until("ok")
 }
 
-func TestTheDoctorKnowsRedis(t *testing.T) {
+func TestDoctorKnowsRedis(t *testing.T) {
 	s := redistest.Start(t)
 	g := startOnRedis(t, s)
 	bearer := token(t, g)
@@ -148,7 +148,7 @@ func TestTheDoctorKnowsRedis(t *testing.T) {
 	want("warn limiter", "does not reach")
 }
 
-func TestNeitherRedisNorADumpOfItHasWhatCallersSent(t *testing.T) {
+func TestRedisHoldsNothingCallersSent(t *testing.T) {
 	s := redistest.Start(t, "--rdbcompression", "no")
 	// On a busy machine Redis may take longer than the 20 ms after which requests are decided
 	// without it, for a part of the limit.
@@ -186,7 +186,7 @@ func TestNeitherRedisNorADumpOfItHasWhatCallersSent(t *testing.T) {
 	}
 }
 
-func TestValidatingDialsNothing(t *testing.T) {
+func TestValidateDoesNotConnect(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -241,7 +241,7 @@ func clients(s *redistest.Server, user string) (n int) {
 // rights are what deploy/README.md says the ACL user of the store needs.
 const rights = "~gatehouse:* &gatehouse:* +@read +@write +@connection -@dangerous -@scripting +eval +evalsha +info +time +wait +publish +subscribe +unsubscribe"
 
-func TestAReloadRotatesTheCredentialsOfRedis(t *testing.T) {
+func TestReloadRotatesRedisCredentials(t *testing.T) {
 	s := redistest.Start(t)
 	allow := func(user, password string) {
 		s.CLI(append([]string{"acl", "setuser", user, "reset", "on", ">" + password}, strings.Fields(rights)...)...)

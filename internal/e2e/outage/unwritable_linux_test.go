@@ -77,7 +77,7 @@ func push(t *testing.T, g *harness.Gateway) harness.Page {
 
 // N12: nobody can sign in at a node with a full disk, and it says so. It is ready again
 // when there is room.
-func TestN12ANodeWithAFullDiskIsNotReady(t *testing.T) {
+func TestN12NodeWithAFullDiskIsNotReady(t *testing.T) {
 	g := harness.Prepare(t)
 	p := g.Run(t, onBolt)
 	ready := func() harness.Page { return get(t, g.ID+"/ready") }
@@ -112,7 +112,7 @@ func TestN12ANodeWithAFullDiskIsNotReady(t *testing.T) {
 }
 
 // N12: nobody asks for anything but readiness, and the full disk is found all the same.
-func TestN12AFullDiskIsFoundWithoutRequests(t *testing.T) {
+func TestN12FullDiskIsDetectedWithoutRequests(t *testing.T) {
 	g := harness.Prepare(t)
 	p := g.Run(t, onBolt)
 	eventually(t, http.StatusOK, func() harness.Page { return get(t, g.API+"/ready") })
@@ -125,7 +125,7 @@ func TestN12AFullDiskIsFoundWithoutRequests(t *testing.T) {
 }
 
 // N12: records can still be read, and writes come upon damaged pages.
-func TestN12ANodeWithDamagedPagesIsNotReady(t *testing.T) {
+func TestN12NodeWithDamagedPagesIsNotReady(t *testing.T) {
 	g := harness.Prepare(t)
 	g.Run(t, onBolt)
 	ready := func() harness.Page { return get(t, g.ID+"/ready") }
@@ -183,7 +183,7 @@ func damageIndex(t *testing.T, path string) {
 }
 
 // N12: a state file that lost its content is not replaced by an empty one at the start.
-func TestN12AnEmptyStateFileBesideItsSecretIsRefused(t *testing.T) {
+func TestN12EmptyStateFileBesideItsSecretIsRefused(t *testing.T) {
 	g := harness.Prepare(t)
 	p := g.Run(t, onBolt)
 	eventually(t, http.StatusOK, func() harness.Page { return get(t, g.ID+"/ready") })

@@ -36,7 +36,7 @@ func exchange(t *testing.T, site string, parts ...string) (*http.Response, strin
 }
 
 // A body in chunks behind a GET is taken for the next request by a server that reads none, so an empty one is not sent.
-func TestAnEmptyBodyOfUnknownLengthIsNotSent(t *testing.T) { // P01
+func TestEmptyBodyOfUnknownLengthIsNotSent(t *testing.T) { // P01
 	s := start(t, "", "")
 	s.server.answerWith(func(r *http.Request, body string) string {
 		seen := fmt.Sprintf("%v %d %q", r.TransferEncoding, r.ContentLength, body)
@@ -57,7 +57,7 @@ func TestAnEmptyBodyOfUnknownLengthIsNotSent(t *testing.T) { // P01
 
 // The field Upgrade alone, which says nothing without Connection, does not switch off what api_proxy is strict about.
 // With it the limits of time and size still hold.
-func TestUpgradeSwitchesNoLimitOff(t *testing.T) { // P02
+func TestUpgradeDisablesNoLimit(t *testing.T) { // P02
 	s := start(t, "", "response_header_timeout 1s\n\t\tmax_header 8KiB")
 	for _, c := range []struct {
 		name, fields, answer string
@@ -83,7 +83,7 @@ func TestUpgradeSwitchesNoLimitOff(t *testing.T) { // P02
 
 // A server that answers early and goes on reading gets the body without holes: while it is sent, net/http must not discard
 // parts of it. What is left of it in the end is not the next request.
-func TestABodyBehindAnEarlyAnswerIsWhole(t *testing.T) { // P03
+func TestBodyIsWholeAfterAnEarlyAnswer(t *testing.T) { // P03
 	for _, duplex := range []string{"", "servers {\n\t\tenable_full_duplex\n\t}"} {
 		s := start(t, duplex, "")
 		got := make(chan string, 1)
@@ -120,7 +120,7 @@ func TestABodyBehindAnEarlyAnswerIsWhole(t *testing.T) { // P03
 
 // What is left of a body after an early answer is never a request, and a server that breaks off or cannot be reached is 502
 // to a client that is still there.
-func TestTheRestOfABodyIsNoRequest(t *testing.T) { // P04
+func TestBodyRemainderIsNotParsedAsARequest(t *testing.T) { // P04
 	for _, duplex := range []string{"", "servers {\n\t\tenable_full_duplex\n\t}"} {
 		s := start(t, duplex, "")
 		inside := fmt.Sprintf("GET /inside HTTP/1.1\r\nHost: %s\r\n\r\n", host(t, s.API))
@@ -167,7 +167,7 @@ func TestTheRestOfABodyIsNoRequest(t *testing.T) { // P04
 
 // A header may have thousands of fields and Connection may name thousands, and so may Via: comparing each with each would
 // cost a second for every few kilobytes that somebody sends.
-func TestWhatConnectionNamesIsNotComparedWithEachField(t *testing.T) { // P05
+func TestConnectionHeaderIsProcessedInLinearTime(t *testing.T) { // P05
 	const size = 400 << 10
 	s := start(t, "servers {\n\t\tmax_header_size 2MiB\n\t}", "max_header 2MiB")
 	var fields strings.Builder
@@ -191,7 +191,7 @@ func TestWhatConnectionNamesIsNotComparedWithEachField(t *testing.T) { // P05
 
 // A server that answers and closes its connection while the body still comes ends what is sent to it. The client is told
 // at once too, not when it has sent what nobody reads any more.
-func TestAClientIsToldThoughItsBodyCouldNotBeSentOn(t *testing.T) { // P06
+func TestClientIsAnsweredWhenItsBodyCannotBeSent(t *testing.T) { // P06
 	for _, duplex := range []string{"", "servers {\n\t\tenable_full_duplex\n\t}"} {
 		s := start(t, duplex, "")
 		for answer, want := range map[string]int{
@@ -222,7 +222,7 @@ func TestAClientIsToldThoughItsBodyCouldNotBeSentOn(t *testing.T) { // P06
 }
 
 // P04 behind handlers that decide which header fields pass: they leave it to the proxy to close the connection.
-func TestTheRestOfABodyIsNoRequestBehindOtherHandlers(t *testing.T) { // P07
+func TestBodyRemainderIsNoRequestBehindOtherHandlers(t *testing.T) { // P07
 	for name, front := range map[string]string{"api_rest": "api_rest {\n\t\tresource things\n\t}", "api_errors": "api_errors", "encode": "encode"} {
 		for _, duplex := range []string{"", "servers {\n\t\tenable_full_duplex\n\t}"} {
 			text := strings.Replace(caddyfile, "\tapi_proxy $SERVER {", "\troute {\n\t"+front+"\n\tapi_proxy $SERVER {", 1)

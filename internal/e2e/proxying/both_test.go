@@ -18,7 +18,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-func TestBothPassOnTheSameAnswer(t *testing.T) {
+func TestBothProxiesReturnTheSameAnswer(t *testing.T) {
 	s := start(t, "", "")
 	for name, answer := range map[string]string{
 		"length":         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-A: 1\r\nX-A: 2\r\nServer: its\r\n\r\nhi",
@@ -45,7 +45,7 @@ func TestBothPassOnTheSameAnswer(t *testing.T) {
 	}
 }
 
-func TestBothSendTheSameRequest(t *testing.T) {
+func TestBothProxiesSendTheSameRequest(t *testing.T) {
 	for name, global := range map[string]string{"trusts nobody": "", "trusts this machine": "servers {\n\t\ttrusted_proxies static 127.0.0.0/8\n\t}"} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, global, "")
@@ -93,7 +93,7 @@ func TestBothSendTheSameRequest(t *testing.T) {
 	}
 }
 
-func TestPartsOfAnAnswerArePassedOnAsTheyCome(t *testing.T) {
+func TestAnswerChunksAreFlushedAtOnce(t *testing.T) {
 	s := start(t, "", "")
 	for name, c := range map[string]struct{ head, first, second string }{
 		"chunks":                          {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "2\r\nhi\r\n", "5\r\nthere\r\n0\r\n\r\n"},
@@ -128,7 +128,7 @@ func TestPartsOfAnAnswerArePassedOnAsTheyCome(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatEndsTooEarlyIsAborted(t *testing.T) {
+func TestTruncatedAnswerIsAborted(t *testing.T) {
 	s := start(t, "", "")
 	for name, answer := range map[string]string{
 		"length": "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhi",
@@ -154,7 +154,7 @@ func TestAnAnswerThatEndsTooEarlyIsAborted(t *testing.T) {
 	}
 }
 
-func TestAServerThatFails(t *testing.T) {
+func TestServerFailures(t *testing.T) {
 	s := start(t, "", "")
 	for name, answer := range map[string]string{"says nothing": "", "is cut off in the head": "HTTP/1.1 200 OK\r\nConte", "speaks something else": "SSH-2.0-OpenSSH\r\n\r\n"} {
 		t.Run(name, func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestExpectContinue(t *testing.T) {
 	})
 }
 
-func TestAClientThatLeavesEndsTheRequest(t *testing.T) {
+func TestClientDisconnectEndsTheProxiedRequest(t *testing.T) {
 	s := start(t, "", "")
 	for name, request := range map[string]string{
 		"waiting":        "GET / HTTP/1.1\r\nHost: $HOST\r\n\r\n",
@@ -227,7 +227,7 @@ func TestAClientThatLeavesEndsTheRequest(t *testing.T) {
 	}
 }
 
-func TestBigBodiesPassUnchanged(t *testing.T) {
+func TestLargeBodiesPassUnchanged(t *testing.T) {
 	s := start(t, "", "")
 	s.server.handleWith(func(c net.Conn, in *bufio.Reader) { // it answers while it reads
 		for {
@@ -266,7 +266,7 @@ func TestBigBodiesPassUnchanged(t *testing.T) {
 	})
 }
 
-func TestAConnectionThatSwitchesItsProtocol(t *testing.T) {
+func TestProtocolUpgradeIsProxied(t *testing.T) {
 	s := start(t, "", "")
 	s.server.handleWith(func(c net.Conn, in *bufio.Reader) {
 		r, err := http.ReadRequest(in)
@@ -296,7 +296,7 @@ func TestAConnectionThatSwitchesItsProtocol(t *testing.T) {
 
 // A server may close a kept connection at any moment; a request that may be sent twice never
 // suffers from it.
-func TestAServerThatClosesKeptConnectionsAtEveryPoint(t *testing.T) {
+func TestServerClosesKeptConnectionsAtAnyPoint(t *testing.T) {
 	s := start(t, "", "")
 	const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 	s.onBoth(t, func(t *testing.T, site string) {
@@ -326,7 +326,7 @@ func TestAServerThatClosesKeptConnectionsAtEveryPoint(t *testing.T) {
 	})
 }
 
-func TestWhatAnswersBeforeOneIsReadIsForNobody(t *testing.T) {
+func TestUnsolicitedAnswerIsDiscarded(t *testing.T) {
 	s := start(t, "", "")
 	forged := make(chan bool, 10)
 	s.server.handleWith(func(c net.Conn, in *bufio.Reader) {
@@ -347,7 +347,7 @@ func TestWhatAnswersBeforeOneIsReadIsForNobody(t *testing.T) {
 	})
 }
 
-func TestManyAtATime(t *testing.T) {
+func TestManyConcurrentRequests(t *testing.T) {
 	s := start(t, "", "")
 	s.server.answerWith(func(r *http.Request, body string) string {
 		text := r.URL.Path + body
@@ -398,7 +398,7 @@ func TestManyAtATime(t *testing.T) {
 	})
 }
 
-func TestOtherMethodsThanAreKnown(t *testing.T) {
+func TestUnknownMethodsAreProxied(t *testing.T) {
 	s := start(t, "", "")
 	methods := make(chan string, 1)
 	s.server.answerWith(func(r *http.Request, _ string) string {

@@ -18,7 +18,7 @@ import (
 
 // A server may close a kept connection after any byte of its answer. A request that may be sent
 // twice never suffers if that is before the first, and no client takes a part for the whole.
-func TestAServerThatClosesAKeptConnectionAfterEachByte(t *testing.T) {
+func TestServerClosesKeptConnectionMidAnswer(t *testing.T) {
 	const head, body = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", "hello"
 	s := start(t, "", "")
 	var bytes atomic.Int64
@@ -92,7 +92,7 @@ func (s *stand) onKeptConnection(t *testing.T, method, site string) (status int,
 }
 
 // A server may also close after any byte of a request.
-func TestAServerThatClosesWithinARequest(t *testing.T) {
+func TestServerClosesMidRequest(t *testing.T) {
 	s := start(t, "", "")
 	s.onBoth(t, func(t *testing.T, site string) {
 		for _, bytes := range []int64{0, 1, 40, 200, 70_000} {
@@ -119,7 +119,7 @@ func drip(c net.Conn, text string) {
 	}
 }
 
-func TestClientsAndServersThatSendByteByByte(t *testing.T) {
+func TestByteByByteClientsAndServers(t *testing.T) {
 	s := start(t, "", "")
 	for name, answer := range map[string]string{
 		"length": "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
@@ -173,7 +173,7 @@ func fill(t *testing.T, c net.Conn) {
 	}
 }
 
-func TestWhoDoesNotReadHoldsUpWhoWrites(t *testing.T) {
+func TestSlowReaderBlocksTheWriter(t *testing.T) {
 	s := start(t, "", "")
 	s.onBoth(t, func(t *testing.T, site string) {
 		filled := make(chan bool)
@@ -200,7 +200,7 @@ func TestWhoDoesNotReadHoldsUpWhoWrites(t *testing.T) {
 }
 
 // An answer to what the client has sent as a whole is the same early or late.
-func TestAnAnswerThatDoesNotWaitForTheBody(t *testing.T) {
+func TestAnswerThatDoesNotWaitForTheBody(t *testing.T) {
 	s := start(t, "", "")
 	s.server.handleWith(func(c net.Conn, in *bufio.Reader) {
 		if _, err := http.ReadRequest(in); err != nil {

@@ -36,10 +36,10 @@ http://$API {
 }
 `
 
-// FuzzBothProxiesDoTheSame sends a request through each proxy to a server that answers with some
+// FuzzBothProxiesBehaveAlike sends a request through each proxy to a server that answers with some
 // bytes and closes the connection. What the server is sent and the client is answered is the same,
 // but for the differences that the reference of api_proxy names.
-func FuzzBothProxiesDoTheSame(f *testing.F) {
+func FuzzBothProxiesBehaveAlike(f *testing.F) {
 	for _, answer := range someAnswers {
 		for _, request := range []string{get, strings.Replace(get, "GET", "HEAD", 1), someRequests["chunks"]} {
 			f.Add(request, answer)

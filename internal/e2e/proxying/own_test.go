@@ -19,7 +19,7 @@ import (
 
 // What only api_proxy is asked.
 
-func TestStrictness(t *testing.T) {
+func TestMalformedUpstreamAnswersAre502(t *testing.T) {
 	s := start(t, "", "")
 	for name, answer := range map[string]string{
 		"length and chunks":  "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
@@ -38,7 +38,7 @@ func TestStrictness(t *testing.T) {
 }
 
 // Go's server reads the whole body before it sends an answer, unless reading has been ended.
-func TestAnEarlyAnswerReachesTheClient(t *testing.T) {
+func TestEarlyAnswerReachesTheClient(t *testing.T) {
 	s := start(t, "", "")
 	s.server.handleWith(func(c net.Conn, in *bufio.Reader) {
 		if _, err := http.ReadRequest(in); err != nil {
@@ -78,7 +78,7 @@ func TestTimeouts(t *testing.T) {
 	}
 }
 
-func TestOfSeveralServersThoseThatListenAreAsked(t *testing.T) {
+func TestLoadBalancingSkipsDownServers(t *testing.T) {
 	for _, policy := range []string{"round_robin", "least_conn"} {
 		t.Run(policy, func(t *testing.T) {
 			asked := make(chan string, 1)
@@ -136,7 +136,7 @@ func TestUnixSockets(t *testing.T) {
 	}
 }
 
-func TestServersWithTLS(t *testing.T) {
+func TestTLSUpstreams(t *testing.T) {
 	api := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, r.Proto+" "+r.Host)
 	}))
@@ -199,7 +199,7 @@ func TestRequestsSurviveAReload(t *testing.T) {
 }
 
 // Where the environment names a proxy on the way to the server, requests take it.
-func TestAProxyThatTheEnvironmentNames(t *testing.T) {
+func TestProxyEnvironmentIsHonored(t *testing.T) {
 	asked := make(chan string, 1)
 	forward := newServer(t, "tcp", "127.0.0.1:0")
 	forward.answerWith(func(r *http.Request, body string) string {
@@ -220,7 +220,7 @@ func TestAProxyThatTheEnvironmentNames(t *testing.T) {
 }
 
 // An API can refuse a body before it is sent.
-func TestABodyThatIsNotWelcomeIsNotSent(t *testing.T) {
+func TestBodyRefusedWithExpectContinueIsNotSent(t *testing.T) {
 	s := start(t, "", "")
 	s.server.handleWith(func(c net.Conn, in *bufio.Reader) {
 		if _, err := http.ReadRequest(in); err == nil {
@@ -234,7 +234,7 @@ func TestABodyThatIsNotWelcomeIsNotSent(t *testing.T) {
 	}
 }
 
-func TestAServerThatAcceptsNothingIsGivenUp(t *testing.T) {
+func TestWriteToAStalledServerTimesOut(t *testing.T) {
 	s := start(t, "", "write_timeout 1s")
 	for answer, want := range map[string]int{"": http.StatusGatewayTimeout, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n": http.StatusOK} {
 		rest := make(chan bool)

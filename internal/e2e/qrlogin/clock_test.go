@@ -63,7 +63,7 @@ func startWithClock(t *testing.T) (*portal, *clock) {
 	return p, c
 }
 
-func TestACodeRunsOutAndMakesRoomForANewOne(t *testing.T) { // B25
+func TestExpiredQRCodeIsReplaced(t *testing.T) { // B25
 	p, c := startWithClock(t)
 	p.browse(t, "expiry", func(asked string) string {
 		d, err := time.ParseDuration(strings.TrimPrefix(asked, "pass:"))

@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-func TestASignInOutlivesCaddyReload(t *testing.T) { // B30
+func TestSignInSurvivesCaddyReload(t *testing.T) { // B30
 	s := start(t)
 	s.portal.browse(t, "reload", func(asked string) string {
 		file := s.WriteFile(t, "Caddyfile", s.Text(caddyfile+"# "+asked+"\n"+sites))

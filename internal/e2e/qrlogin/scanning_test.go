@@ -10,31 +10,31 @@ import (
 
 func unasked(string) string { return "" }
 
-func TestWhoScansAndConfirmsLetsTheFirstBrowserIn(t *testing.T) { // B17, B21, B22, B32
+func TestScanAndConfirmSignsTheFirstBrowserIn(t *testing.T) { // B17, B21, B22, B32
 	start(t).portal.browse(t, "scanAndConfirm", unasked)
 }
 
-func TestANoAndAWrongNumberLetNobodyIn(t *testing.T) {
+func TestDenialAndWrongNumberSignNobodyIn(t *testing.T) {
 	start(t).portal.browse(t, "deny", unasked)
 }
 
-func TestACodeIsOfWhoScansItFirst(t *testing.T) { // B18, B19
+func TestQRCodeBelongsToItsFirstScanner(t *testing.T) { // B18, B19
 	start(t).portal.browse(t, "secondScanner", unasked)
 }
 
-func TestAllWorksWithoutJavaScript(t *testing.T) { // U01
+func TestEverythingWorksWithoutJavaScript(t *testing.T) { // U01
 	start(t).portal.browse(t, "withoutScript", unasked)
 }
 
-func TestACodeCanBeTypedInsteadOfScanned(t *testing.T) {
+func TestQRCodeCanBeTypedInstead(t *testing.T) {
 	start(t).portal.browse(t, "typed", unasked)
 }
 
-func TestWhoIsOnThePhoneFollowsTheLink(t *testing.T) {
+func TestPhoneUsersFollowTheLink(t *testing.T) {
 	start(t).portal.browse(t, "onOneDevice", unasked)
 }
 
-func TestASignInOutlivesReloads(t *testing.T) { // B30
+func TestSignInSurvivesReloads(t *testing.T) { // B30
 	s := prepare(t)
 	s.Begin(t, caddyfile)
 	s.portal.browse(t, "reload", func(string) string {
@@ -47,36 +47,36 @@ func TestScreenReadersHearEachStateOnce(t *testing.T) {
 	start(t).portal.browse(t, "announced", unasked)
 }
 
-func TestADeviceIsLetInByItsLettersInABrowser(t *testing.T) {
+func TestDeviceIsConfirmedByUserCodeInABrowser(t *testing.T) {
 	s := start(t)
 	s.portal.browse(t, "device", s.portal.device)
 }
 
-func TestBothPagesAreUsedWithTheKeyboardAlone(t *testing.T) {
+func TestBothPagesWorkWithTheKeyboardAlone(t *testing.T) {
 	start(t).portal.browse(t, "keyboard", unasked)
 }
 
-func TestTheCodeStandsInAFrameOfTheSite(t *testing.T) {
+func TestQRCodeWorksInAFrameOfTheSite(t *testing.T) {
 	start(t).portal.browse(t, "framed", unasked, "SHOTS="+harness.Pictures(t, "scanning"))
 }
 
-func TestTheFrameWorksWithoutJavaScript(t *testing.T) { // U01
+func TestFrameWorksWithoutJavaScript(t *testing.T) { // U01
 	start(t).portal.browse(t, "framedWithoutScript", unasked, "SHOTS="+harness.Pictures(t, "scanning"))
 }
 
-func TestNoOtherSiteFramesTheCodeAndNobodyThePageThatConfirms(t *testing.T) {
+func TestOtherSitesCannotFrameCodeOrConfirmPages(t *testing.T) {
 	start(t).portal.browse(t, "framedElsewhere", unasked)
 }
 
-func TestThePageOutlastsABadNetworkAndAsksNoMoreThanItMust(t *testing.T) {
+func TestScanPageSurvivesABadNetwork(t *testing.T) {
 	start(t).portal.browse(t, "patience", unasked)
 }
 
-func TestAPageThatNobodyLooksAtAsksNothing(t *testing.T) {
+func TestHiddenPageDoesNotPoll(t *testing.T) {
 	start(t).portal.browse(t, "asleep", unasked)
 }
 
-func TestEveryPageOfTwoDevicesIsAccessibleAndFitsInEveryLook(t *testing.T) {
+func TestEveryDevicePageIsAccessibleInEveryTheme(t *testing.T) {
 	for _, look := range []string{"en light desktop", "en dark phone", "zh light phone", "zh dark desktop"} {
 		t.Run(look, func(t *testing.T) {
 			dir, s := harness.Pictures(t, "scanning"), start(t)

@@ -16,27 +16,27 @@ func (s *stand) browse(t *testing.T, scenario string, more ...string) {
 	s.node(t, 2*time.Minute, "browser.js "+scenario, func(string) string { return "" }, more...)
 }
 
-func TestAPersonSignsInAndOutOnAnyScreenWithAndWithoutJavaScript(t *testing.T) {
+func TestUserSignsInAndOutWithAndWithoutJavaScript(t *testing.T) {
 	start(t).browse(t, "signInAndOut")
 }
 
-func TestAPersonSignsInWithTheKeyboardAlone(t *testing.T) {
+func TestUserSignsInWithTheKeyboardAlone(t *testing.T) {
 	start(t).browse(t, "keyboard")
 }
 
-func TestAPersonWhoIsRefusedOrRefusesIsTold(t *testing.T) {
+func TestRefusalsAreExplainedToTheUser(t *testing.T) {
 	start(t).browse(t, "refusals")
 }
 
-func TestTheReaderRefusesACallbackThatItsBrowserDidNotBegin(t *testing.T) {
+func TestReaderRefusesAForeignCallback(t *testing.T) {
 	start(t).browse(t, "state")
 }
 
-func TestAPersonSeesAndEndsWhatTheAccountPageLists(t *testing.T) {
+func TestUserSeesAndEndsAccountPageEntries(t *testing.T) {
 	start(t).browse(t, "account")
 }
 
-func TestEveryPageIsAccessibleAndFitsInEveryLook(t *testing.T) {
+func TestEveryPageIsAccessibleInEveryTheme(t *testing.T) {
 	dir := harness.Pictures(t, "quickstart")
 	startAlone(t).browse(t, "looks", "SHOTS="+dir)
 	if pictures, err := filepath.Glob(filepath.Join(dir, "*.png")); err != nil || len(pictures) != 48 {

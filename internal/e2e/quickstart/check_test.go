@@ -84,7 +84,7 @@ func (c *checkout) expect(succeeds bool, packages, has, hasNot []string) {
 	}
 }
 
-func TestCheckTestsWhatChangedAndWhatImportsIt(t *testing.T) {
+func TestCheckTestsChangedPackagesAndTheirImporters(t *testing.T) {
 	const passes = "import \"testing\"\n\nfunc TestIt(t *testing.T) {}\n"
 	c := newCheckout(t, map[string]string{
 		"go.mod":                              "module example.test/m\n\ngo 1.26\n",

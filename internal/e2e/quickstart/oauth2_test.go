@@ -26,7 +26,7 @@ func (s *stand) signIn(t *testing.T, address string) *url.URL {
 	return harness.NewBrowser(t, s.issuer).Authorize(address, username, password)
 }
 
-func TestTheGoClientSignsIn(t *testing.T) {
+func TestGoClientSignsIn(t *testing.T) {
 	s := start(t)
 	endpoint := oauth2.Endpoint{AuthURL: s.issuer + "/authorize", TokenURL: s.issuer + "/token"}
 	styled := func(style oauth2.AuthStyle) oauth2.Endpoint {
@@ -81,7 +81,7 @@ func TestTheGoClientSignsIn(t *testing.T) {
 	}
 }
 
-func TestTheGoClientSignsInAsItself(t *testing.T) {
+func TestGoClientUsesClientCredentials(t *testing.T) {
 	s := start(t)
 	for _, style := range []oauth2.AuthStyle{oauth2.AuthStyleAutoDetect, oauth2.AuthStyleInHeader, oauth2.AuthStyleInParams} {
 		config := clientcredentials.Config{

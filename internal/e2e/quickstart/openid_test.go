@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestOpenIDClientSignsIn(t *testing.T) {
+func TestOpenIDClientLibrarySignsIn(t *testing.T) {
 	s := start(t)
 	out := s.node(t, 60*time.Second, "openid-client.js", func(address string) string { return s.signIn(t, address).String() })
 	for _, done := range []string{"secret in the header", "secret in the body", "public client", "client credentials"} {

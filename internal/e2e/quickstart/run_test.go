@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-func TestRunPrintsAddressesThatAnswerAndStopsCleanly(t *testing.T) {
+func TestRunPrintsWorkingAddressesAndStopsCleanly(t *testing.T) {
 	s := start(t)
 	said := s.Out.String()
 	for address, want := range map[string]int{
@@ -35,13 +35,13 @@ func TestRunPrintsAddressesThatAnswerAndStopsCleanly(t *testing.T) {
 	}
 }
 
-func TestRunNamesAPortThatIsTakenAndEndsWithItsPrograms(t *testing.T) {
+func TestRunReportsATakenPortAndEndsWithItsPrograms(t *testing.T) {
 	e := prepare(t)
 	e.RefusesTakenPorts(t)
 	e.EndsWithEachProgram(t)
 }
 
-func TestRunEndsWhenCaddyIsStoppedLater(t *testing.T) {
+func TestRunEndsWhenCaddyIsStopped(t *testing.T) {
 	s := start(t)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.admin+"/stop", nil)
 	if err != nil {

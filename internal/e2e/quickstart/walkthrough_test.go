@@ -6,7 +6,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/example"
 )
 
-func TestTheWalkthroughOfTheREADMEWorksLineByLine(t *testing.T) {
+func TestREADMEWalkthroughWorksLineByLine(t *testing.T) {
 	example.Promised(t, start(t).Walk(t),
 		"HTTP/1.1 401", "Www-Authenticate: Bearer", `"code":"unauthorized"`, // without a token
 		"ok",                                         // public

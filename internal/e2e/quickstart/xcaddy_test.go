@@ -11,7 +11,7 @@ import (
 
 // S09: the first lines of `./xcaddy.sh run`, with programs in the place of go and xcaddy that
 // build nothing.
-func TestRunSaysWhatIsBuiltAndHowLongItTakes(t *testing.T) {
+func TestRunReportsWhatIsBuiltAndHowLong(t *testing.T) {
 	script, err := os.ReadFile("../../../xcaddy.sh")
 	if err != nil {
 		t.Fatal(err)

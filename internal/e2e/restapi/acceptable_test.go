@@ -9,7 +9,7 @@ import (
 )
 
 // S06: where a vendor is declared, whoever accepts other types alone is told.
-func TestWhatAcceptsOtherTypesAloneIsTold(t *testing.T) {
+func TestNotAcceptableNeedsAVendor(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(says("application/json", `{"id":1}`))
 	const resources = `"versions": [{"name": "v1"}], "upstream": $TO, "undeclared": "pass", "openapi": {}, "resources": [{"path": "things"}]`
@@ -54,7 +54,7 @@ const repeated = `
 `
 
 // S06: rules of guard and limit hold in each version that they name.
-func TestRulesHoldInEachVersion(t *testing.T) {
+func TestRulesApplyInEachVersion(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(says("application/json", `{"id":1}`))
 	g := harness.Prepare(t, "$LEGACY", u.Addr)

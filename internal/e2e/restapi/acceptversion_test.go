@@ -10,7 +10,7 @@ import (
 
 // N17: what guard and limit say of a version's own address holds for a version in Accept also
 // behind handle_path, and for each item of a batch.
-func TestRulesAboutAVersionHoldForOneInAcceptWhereverTheyStand(t *testing.T) {
+func TestVersionRulesApplyToAcceptEverywhere(t *testing.T) {
 	const v2 = "application/vnd.acme.v2+json"
 	rules := func(prefix string) string {
 		return strings.ReplaceAll(`oauth_guard {
@@ -59,7 +59,7 @@ func TestRulesAboutAVersionHoldForOneInAcceptWhereverTheyStand(t *testing.T) {
 }
 
 // N17: a limit in front of the guard finds the address again that the guard has written in another way.
-func TestWhatAVersionInAcceptCostsDoesNotDependOnTheSpelling(t *testing.T) {
+func TestVersionInAcceptCostsTheSameInAnySpelling(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	r := &rig{harness.Prepare(t), t, make(map[string]string)}
@@ -84,7 +84,7 @@ func TestWhatAVersionInAcceptCostsDoesNotDependOnTheSpelling(t *testing.T) {
 }
 
 // N17: of two guards on the way both are asked, also where the inner one only watches.
-func TestBothOfTwoGuardsAreAskedAboutItemsAndVersions(t *testing.T) {
+func TestNestedGuardsBothCheckItemsAndVersions(t *testing.T) {
 	const outer = `oauth_guard {
 			scope read GET,PATCH /shop/things
 			scope write GET,PATCH /shop/v2/* /shop/things/2

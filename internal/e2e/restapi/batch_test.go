@@ -69,7 +69,7 @@ func tell(t *testing.T, p harness.Page) (all told) {
 	return all
 }
 
-func TestABatchChangesManyAndTellsOfEach(t *testing.T) {
+func TestBatchReportsEachItem(t *testing.T) {
 	r := start(t, legacy(t), `"errors": {"fail_when": [{"pointer": "/success", "op": "==", "values": ["false"], "status": 422}]}, `+with(`"batch": ["title", "tags"]`))
 	p := r.do("writer", "PATCH", "/articles", `[
 		{"id": 1001, "op": "replace", "path": "/title", "value": "A title of a batch"},
@@ -91,7 +91,7 @@ func TestABatchChangesManyAndTellsOfEach(t *testing.T) {
 	}
 }
 
-func TestOneWrongItemAndNothingIsSent(t *testing.T) {
+func TestInvalidItemStopsTheBatchBeforeSending(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := startIn(t, "scope read GET", "scope profile PATCH /things/13\n\t\tscope read GET", u.Addr, batchThings)
 	const good = `{"id":1,"op":"replace","path":"/title","value":"a title"}`
@@ -136,7 +136,7 @@ func TestOneWrongItemAndNothingIsSent(t *testing.T) {
 	}
 }
 
-func TestEachResourceGetsOneRequestWithItsOwnKey(t *testing.T) {
+func TestBatchSendsOneRequestPerResourceWithItsKey(t *testing.T) {
 	u := harness.NewUpstream(t)
 	var mu sync.Mutex
 	bodies := make(map[string]string)
@@ -187,7 +187,7 @@ func TestEachResourceGetsOneRequestWithItsOwnKey(t *testing.T) {
 	}
 }
 
-func TestABatchCostsItsItemsBeforeAnythingIsSent(t *testing.T) {
+func TestBatchIsChargedPerItemBeforeSending(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	r := startIn(t, "\trespond API_REST", `	api_limit {
@@ -226,7 +226,7 @@ func TestABatchCostsItsItemsBeforeAnythingIsSent(t *testing.T) {
 	}
 }
 
-func TestABatchThatCanNeverFitIsTooLargeAndOneThatCannotNowWaits(t *testing.T) {
+func TestBatchLargerThanTheLimitIs413Else429(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	r := startIn(t, "\trespond API_REST", "\tapi_limit {\n\t\tclient 50 1h\n\t}\n\trespond API_REST", u.Addr, batchThings)
@@ -246,7 +246,7 @@ func TestABatchThatCanNeverFitIsTooLargeAndOneThatCannotNowWaits(t *testing.T) {
 	}
 }
 
-func TestOneItemThatFailsInAnyWayLosesNoOther(t *testing.T) {
+func TestFailedItemAffectsNoOther(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -295,7 +295,7 @@ func TestOneItemThatFailsInAnyWayLosesNoOther(t *testing.T) {
 }
 
 // The beginning of a long number is a number.
-func TestNoBeginningOfAnAnswerIsTakenForIt(t *testing.T) {
+func TestTruncatedAnswerIsNotTakenForComplete(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, batchThings)
 	u.Answer(says("application/json", strings.Repeat("1", 70_000)))
@@ -305,7 +305,7 @@ func TestNoBeginningOfAnAnswerIsTakenForIt(t *testing.T) {
 	}
 }
 
-func TestWhatABatchHadBegunIsFinishedWhenTheClientGoes(t *testing.T) {
+func TestStartedBatchItemsFinishAfterADisconnect(t *testing.T) {
 	u := harness.NewUpstream(t)
 	var begun, finished atomic.Int32
 	sent := make(chan struct{}, 100)
@@ -344,7 +344,7 @@ func TestWhatABatchHadBegunIsFinishedWhenTheClientGoes(t *testing.T) {
 	}
 }
 
-func TestABatchNestsAndHasAVersion(t *testing.T) {
+func TestBatchWorksBelowNestedAndVersionedPaths(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	r := start(t, u.Addr, `"vendor": "acme", "versions": [{"name": "v1", "strip_prefix": true}], "upstream": $TO, "resources": [{"path": "shelves", "nested": [{"path": "books", "batch": ["title"]}]}]`)

@@ -13,7 +13,7 @@ import (
 
 // A body that says nothing of its length is held to max_body while it comes: whoever
 // waited for its end would hold all of it.
-func TestABodyOfNoKnownLengthIsRefusedBeforeItsEnd(t *testing.T) {
+func TestBodyOfUnknownLengthIsRefusedEarly(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, `"upstream": $TO, "max_body": 100000, "resources": [
 		{"path": "things", "batch": ["a"], "rename": {"a": "b"}}, {"path": "raw", "idempotency": true}]`)

@@ -105,7 +105,7 @@ const inLatin1 = `"upstream": $TO, "charset": "iso-8859-1", "resources": [{
 }, {"path": "titles", "charset": "gbk", "routes": [{"method": "GET", "path": "/titles/{id:[^|]+}", "upstream": "/t/{id}"}]}]`
 
 // R03: what is sent is in the API's charset too, and what that does not have is refused.
-func TestWhatIsSentIsInTheCharsetOfTheAPI(t *testing.T) {
+func TestRequestsAreEncodedInTheUpstreamsCharset(t *testing.T) {
 	u := newRecorded(t, says("application/json", "{\"id\":\"M\xfcller\",\"n\":\"M\xfcller\"}"))
 	r := start(t, u.Addr, inLatin1)
 	for _, c := range []struct{ method, path, body, wantURI, wantBody string }{
@@ -151,7 +151,7 @@ func TestWhatIsSentIsInTheCharsetOfTheAPI(t *testing.T) {
 }
 
 // R03: a resource and an api_errors have a charset of their own in a Caddyfile.
-func TestTheCharsetIsAWordOfTheCaddyfile(t *testing.T) {
+func TestCharsetDirectiveOfResourceAndAPIErrors(t *testing.T) {
 	u := harness.NewUpstream(t)
 	g := harness.Prepare(t)
 	rest := "api_rest {\n\t\tto " + u.Addr + " charset latin1\n\t\tresource plain\n\t\tresource old {\n\t\t\tcharset gbk\n\t\t}\n\t}"

@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-func TestAnAnswerInACodingThatNobodyAskedForIsNamedInTheLog(t *testing.T) {
+func TestUnrequestedContentCodingIsLogged(t *testing.T) {
 	for name, front := range map[string]string{"behind api_errors": "\tapi_errors\n", "alone": ""} {
 		t.Run(name, func(t *testing.T) {
 			u := harness.NewUpstream(t)
@@ -33,7 +33,7 @@ func TestAnAnswerInACodingThatNobodyAskedForIsNamedInTheLog(t *testing.T) {
 
 // A client cannot have a failure as a success by asking for it in a coding that no
 // condition can look into.
-func TestAFailureIsNotAskedForInACodingThatHidesIt(t *testing.T) {
+func TestFailureIsNotHiddenByContentCoding(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, `"upstream": $TO, "undeclared": "pass", "errors": {"fail_when": [{"pointer": "/ok", "op": "==", "values": ["false"], "status": 422}]},
 		"resources": [{"path": "things", "batch": ["a"]}]`)

@@ -11,7 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-func TestWithoutResourcesEverythingPassesAndFailuresHaveTheForm(t *testing.T) {
+func TestWithoutResourcesEverythingPasses(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, `"upstream": $TO`)
 	if p := r.do("writer", http.MethodPost, "/any/Thing.php?x=1&x=2", "body"); p.Status != 200 || p.Body != `{"ok":true}` {
@@ -24,7 +24,7 @@ func TestWithoutResourcesEverythingPassesAndFailuresHaveTheForm(t *testing.T) {
 	wantError(t, r.do("reader", http.MethodGet, "/any", ""), 404, "not_found", "")
 }
 
-func TestWhatIsNotDeclaredPassesOnlyWhereItMay(t *testing.T) {
+func TestUndeclaredPathsPassOnlyWhereAllowed(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, listed)
 	wantError(t, r.do("reader", http.MethodGet, "/other", ""), 404, "not_found", "")
@@ -49,7 +49,7 @@ http://$API {
 }
 `
 
-func TestStandingAloneItWritesTheFormItself(t *testing.T) {
+func TestStandaloneRestWritesErrorsItself(t *testing.T) {
 	u := harness.NewUpstream(t)
 	g := harness.Prepare(t)
 	r := &rig{g, t, nil}
@@ -84,7 +84,7 @@ func TestStandingAloneItWritesTheFormItself(t *testing.T) {
 	}
 }
 
-func TestTwoHandlersOfOneConfigurationHaveResourcesOfTheirOwn(t *testing.T) {
+func TestTwoHandlersHaveSeparateResources(t *testing.T) {
 	u := harness.NewUpstream(t)
 	g := harness.Prepare(t)
 	r := &rig{g, t, nil}
@@ -98,7 +98,7 @@ func TestTwoHandlersOfOneConfigurationHaveResourcesOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestTheNextHandlerIsTheUpstreamWhereNoneIsDeclared(t *testing.T) {
+func TestNextHandlerIsTheDefaultUpstream(t *testing.T) {
 	u := harness.NewUpstream(t)
 	g := harness.Prepare(t)
 	r := &rig{g, t, nil}
@@ -110,7 +110,7 @@ func TestTheNextHandlerIsTheUpstreamWhereNoneIsDeclared(t *testing.T) {
 	}
 }
 
-func TestARequestOutlivesTheConfigurationItBeganUnder(t *testing.T) {
+func TestRequestInFlightKeepsItsConfiguration(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, listed)
 	begun, proceed := make(chan bool), make(chan bool)
@@ -147,7 +147,7 @@ func TestARequestOutlivesTheConfigurationItBeganUnder(t *testing.T) {
 	}
 }
 
-func TestWrongConfigurationsAreRefusedWithTheWordThatIsWrong(t *testing.T) {
+func TestInvalidConfigsAreRefusedByOption(t *testing.T) {
 	g := harness.Prepare(t)
 	r := &rig{g, t, nil}
 	for members, want := range map[string]string{

@@ -64,7 +64,7 @@ func (c answerCase) failed(status int, body string) answerCase {
 
 // R02, R03, R07: whatever an upstream answers, this is what the client gets: status, type, body
 // and every other header field.
-func TestTheCorpusOfUpstreamAnswers(t *testing.T) {
+func TestUpstreamAnswerCorpus(t *testing.T) {
 	const js, html = "200 OK\nContent-Type: application/json", "200 OK\nContent-Type: text/html; charset=utf-8"
 	get := func(name, head, body string) answerCase { return answerCase{name: name, head: head, body: body} }
 	thing := func(name, head, body string) answerCase {

@@ -88,7 +88,7 @@ func linked(p harness.Page, rel string) string {
 }
 
 // R06: a list of an API that has cursors is read by its next links, to the end.
-func TestAListIsReadByCursors(t *testing.T) {
+func TestCursorListIsReadByNextLinks(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
 	g.Begin(t, worded("to "+u.Addr+"\nopenapi\n"+byCursor))
@@ -126,7 +126,7 @@ func TestAListIsReadByCursors(t *testing.T) {
 }
 
 // R06: a page that has not changed is not sent again, and its cursor is the caller's own all the same.
-func TestAPageWithACursorHasATag(t *testing.T) {
+func TestCursorPageHasAnETag(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
 	g.Begin(t, worded("to "+u.Addr+byCursor))
@@ -161,7 +161,7 @@ func TestAPageWithACursorHasATag(t *testing.T) {
 }
 
 // R06: a cursor is of no use but where it was made, and nobody can make one.
-func TestACursorIsGoodForItsListAlone(t *testing.T) {
+func TestCursorWorksOnlyForItsList(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
 	g.Begin(t, worded("to "+u.Addr+byCursor))
@@ -214,7 +214,7 @@ func TestACursorIsGoodForItsListAlone(t *testing.T) {
 }
 
 // R06: whatever an API says of its next page, no client loses items without noticing.
-func TestWhatAnAPISaysOfItsNextPage(t *testing.T) {
+func TestUpstreamNextPageForms(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
 	g.Begin(t, worded("to "+u.Addr+byCursor))
@@ -266,7 +266,7 @@ func TestWhatAnAPISaysOfItsNextPage(t *testing.T) {
 }
 
 // R06: the error of an API for a page beyond the end is an empty page.
-func TestAnErrorCanBeAnEmptyPage(t *testing.T) {
+func TestUpstreamErrorCanMeanAnEmptyPage(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
 	g.Begin(t, worded(`

@@ -12,7 +12,7 @@ import (
 const oneLine = `"upstream": $TO, "resources": [{"path": "articles"}]`
 
 // S02: one line declares a resource, and its answers are the specification's.
-func TestOneLineGivesTheConventionsOfTheSpecification(t *testing.T) {
+func TestOneLineConfigFollowsTheConventions(t *testing.T) {
 	u := newRecorded(t, nil)
 	r := start(t, u.Addr, oneLine)
 	type answer struct {
@@ -101,7 +101,7 @@ func TestOneLineGivesTheConventionsOfTheSpecification(t *testing.T) {
 }
 
 // S02: each default has a word that turns it off.
-func TestEachConventionIsTurnedOffByAWord(t *testing.T) {
+func TestEachDefaultCanBeTurnedOff(t *testing.T) {
 	u := newRecorded(t, nil)
 	g := harness.Prepare(t)
 	g.Begin(t, strings.ReplaceAll(worded("to $LEGACY\nresource articles {\n\t\t\tlist off\n\t\t\tcreated off\n\t\t\tdeleted off\n\t\t\tbatch off\n}\n"), "$LEGACY", u.Addr))
@@ -116,7 +116,7 @@ func TestEachConventionIsTurnedOffByAWord(t *testing.T) {
 }
 
 // S02: long answers stream in flat memory, whatever shape they turn out to have.
-func TestLongAnswersOfOneLineStream(t *testing.T) {
+func TestLongSingleLineAnswersAreStreamed(t *testing.T) {
 	u := newRecorded(t, nil)
 	r := start(t, u.Addr, oneLine)
 	one := `{"id":1,"t":"` + strings.Repeat("x", 1000) + `"},`
@@ -143,7 +143,7 @@ func TestLongAnswersOfOneLineStream(t *testing.T) {
 }
 
 // S02: parameters of operations that are no list.
-func TestParametersPassWhereNothingIsSaidAndWhereTheyAreDeclared(t *testing.T) {
+func TestParametersPassByDefaultAndWhenDeclared(t *testing.T) {
 	u := newRecorded(t, says("application/json", `{"id":1}`))
 	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "articles"}, {"path": "notes", "rename": {"title": "t"}, "query": [{"name": "lang", "upstream": "hl"}, {"name": "fields"}]}]`)
 	for _, c := range []struct{ name, method, path, want string }{

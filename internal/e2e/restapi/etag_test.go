@@ -81,7 +81,7 @@ func site2(t *testing.T, d *document) *rig {
 	return start(t, u.Addr, documents)
 }
 
-func TestAnswersHaveTagsOfTheirOwnAndAreNotSentTwice(t *testing.T) {
+func TestAnswersHaveETagsAndSupportNotModified(t *testing.T) {
 	for name, d := range map[string]*document{"a tag from the body": {}, "a tag from the upstream's": {tags: true}, "a weak one": {tags: true, weak: true}} {
 		r := site2(t, d)
 		for _, path := range []string{"/documents/7", "/documents", "/plain/7"} {
@@ -125,7 +125,7 @@ func TestAnswersHaveTagsOfTheirOwnAndAreNotSentTwice(t *testing.T) {
 }
 
 // The upstream is told in its own words, and sends nothing.
-func TestAnUpstreamThatKnowsTagsIsAskedWithItsOwn(t *testing.T) {
+func TestUpstreamIsAskedWithItsOwnETag(t *testing.T) {
 	d := &document{tags: true}
 	r := site2(t, d)
 	tag := r.do("reader", "GET", "/documents/7", "").Header.Get("Etag")
@@ -147,7 +147,7 @@ func TestAnUpstreamThatKnowsTagsIsAskedWithItsOwn(t *testing.T) {
 	}
 }
 
-func TestAChangeIsMadeOnlyOfWhatTheClientHasSeen(t *testing.T) {
+func TestChangeNeedsTheTagOfTheCurrentState(t *testing.T) {
 	for name, d := range map[string]*document{"a tag from the body": {}, "a tag from the upstream's": {tags: true}} {
 		r := site2(t, d)
 		for _, method := range []string{"PUT", "PATCH", "DELETE"} {
@@ -204,7 +204,7 @@ func TestAChangeIsMadeOnlyOfWhatTheClientHasSeen(t *testing.T) {
 }
 
 // Between the look and the change somebody may change it: an upstream that can is told.
-func TestAnUpstreamThatKnowsConditionsDecidesItself(t *testing.T) {
+func TestUpstreamWithConditionsDecidesItself(t *testing.T) {
 	d := &document{tags: true}
 	r := site2(t, d)
 	tag := r.do("writer", "GET", "/documents/7", "").Header.Get("Etag")
@@ -217,7 +217,7 @@ func TestAnUpstreamThatKnowsConditionsDecidesItself(t *testing.T) {
 	}
 }
 
-func TestWithoutDeclaredTagsNoneMatches(t *testing.T) {
+func TestUndeclaredETagsNeverMatch(t *testing.T) {
 	d := &document{tags: true}
 	r := site2(t, d)
 	if p := r.do("writer", "GET", "/untagged/7", ""); p.Header.Get("Etag") != "" {
@@ -235,7 +235,7 @@ func TestWithoutDeclaredTagsNoneMatches(t *testing.T) {
 	}
 }
 
-func TestAnAnswerTooLongToHoldHasATagOnlyIfTheUpstreamGivesOne(t *testing.T) {
+func TestLongAnswerHasOnlyTheUpstreamsETag(t *testing.T) {
 	for _, c := range []struct {
 		tags bool
 		size int
@@ -254,7 +254,7 @@ func TestAnAnswerTooLongToHoldHasATagOnlyIfTheUpstreamGivesOne(t *testing.T) {
 	}
 }
 
-func TestAConditionThatCannotBeCheckedIsNoChange(t *testing.T) {
+func TestUncheckableConditionMakesNoChange(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	r := start(t, u.Addr, documents)

@@ -11,7 +11,7 @@ import (
 
 // R02: conditions on whether an answer is JSON and on header fields, of APIs of which neither
 // item nor list is declared.
-func TestAnAnswerThatIsNotJSONOrHasAHeaderCanBeAFailure(t *testing.T) {
+func TestFailWhenMatchesNonJSONAndHeaders(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
 	g.Begin(t, worded(`
@@ -120,7 +120,7 @@ func TestAnAnswerThatIsNotJSONOrHasAHeaderCanBeAFailure(t *testing.T) {
 }
 
 // R02: where JSON is declared, a redirect to another host is no answer.
-func TestARedirectToAnotherHostIsNoAnswerWhereJSONIsDeclared(t *testing.T) {
+func TestCrossHostRedirectIsNoAnswerWhereJSONIsDeclared(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(func(w http.ResponseWriter, q *http.Request) {
 		http.Redirect(w, q, "https://login.example/?back=10.0.0.7", http.StatusFound)
@@ -136,7 +136,7 @@ func TestARedirectToAnotherHostIsNoAnswerWhereJSONIsDeclared(t *testing.T) {
 }
 
 // R13: conditions of a resource and of one kind of operation come before those of all.
-func TestConditionsOfAResourceAndAnOperation(t *testing.T) {
+func TestFailWhenOfResourceAndOperationTakesPrecedence(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
 	g.Begin(t, worded(`

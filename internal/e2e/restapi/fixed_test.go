@@ -35,7 +35,7 @@ func startFixed(t *testing.T, upstream string) *rig {
 	return start(t, upstream, strings.ReplaceAll(fixed, "FILE", file))
 }
 
-func TestTheGatewaySendsParametersOfItsOwn(t *testing.T) { // R11
+func TestGatewaySendsItsOwnParameters(t *testing.T) { // R11
 	u := newRecorded(t, says("application/json", `{"r":{"id":1},"id":1}`))
 	r := startFixed(t, u.Addr)
 	for _, c := range []struct{ name, method, path, body, query, form string }{
@@ -75,7 +75,7 @@ func TestTheGatewaySendsParametersOfItsOwn(t *testing.T) { // R11
 	}
 }
 
-func TestNoClientSendsAParameterOfTheGateways(t *testing.T) { // R11
+func TestClientCannotSendAGatewayParameter(t *testing.T) { // R11
 	u := newRecorded(t, says("application/json", `{"r":{"id":1},"id":1}`))
 	r := startFixed(t, u.Addr)
 	for _, name := range []string{"key", "Key", "KEY", "key[]", "key[0]", " key", "key ", "[key]", "key\x00", "_key"} {
@@ -112,7 +112,7 @@ func TestNoClientSendsAParameterOfTheGateways(t *testing.T) { // R11
 }
 
 // R11: some upstreams take a trailer for a header field.
-func TestNoTrailerOfAClientsReachesTheAPI(t *testing.T) {
+func TestClientTrailersAreNotForwarded(t *testing.T) {
 	trailers := make(chan http.Header, 1)
 	u := harness.NewUpstream(t)
 	u.Answer(func(w http.ResponseWriter, q *http.Request) {
@@ -141,7 +141,7 @@ func TestNoTrailerOfAClientsReachesTheAPI(t *testing.T) {
 	}
 }
 
-func TestSecretsStayWithTheGateway(t *testing.T) { // R11
+func TestGatewaySecretsAreNotExposed(t *testing.T) { // R11
 	u := newRecorded(t, says("application/json", `{"r":{"id":1}}`))
 	r := startFixed(t, u.Addr)
 	for _, c := range []struct {
@@ -205,7 +205,7 @@ func TestSecretsStayWithTheGateway(t *testing.T) { // R11
 	})
 }
 
-func TestARequestIsNotSentWithoutItsSecret(t *testing.T) { // R11
+func TestRequestIsNotSentWithoutItsSecret(t *testing.T) { // R11
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "things", "fixed": [{"name": "key", "value": "{file.`+filepath.Join(t.TempDir(), "none")+`}"}]}]`)
 	p := r.do("reader", "GET", "/things/7", "")

@@ -10,7 +10,7 @@ import (
 
 // R11: APIs repeat the address that they were asked at in more than redirects. What is in a field
 // of any answer leads to the client's address, without what the gateway has added.
-func TestNoAddressOfAnAnswerHasASecret(t *testing.T) {
+func TestNoAnswerAddressHasASecret(t *testing.T) {
 	u := newRecorded(t, says("application/json", `{"id":1}`))
 	r := startFixed(t, u.Addr)
 	for _, c := range []struct {

@@ -11,7 +11,7 @@ import (
 
 // R11: the body of a job goes on as it is, so it is refused where a parameter of the gateway's own
 // is in it, or could be without being seen.
-func TestNoJobHasAParameterOfTheGateways(t *testing.T) {
+func TestJobBodyCannotContainGatewayParameters(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(says("application/json", `{"t":"session"}`))
 	r := start(t, u.Addr, `"upstream": $TO, "fixed": [{"name": "key", "value": "k"}, {"name": "mode", "value": "safe", "in": "body"}],

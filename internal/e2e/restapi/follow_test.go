@@ -40,7 +40,7 @@ const followed = `
 `
 
 // R06: `paginate local` follows the cursors of an API, and counts what it gives.
-func TestALocalListFollowsCursors(t *testing.T) {
+func TestLocalPaginationFollowsCursors(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
 	g.Begin(t, worded("to "+u.Addr+followed))
@@ -98,7 +98,7 @@ func TestALocalListFollowsCursors(t *testing.T) {
 }
 
 // R06: it ends somewhere: at a bound, at a failure and in a circle.
-func TestFollowingCursorsHasBounds(t *testing.T) {
+func TestFollowingCursorsIsBounded(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
 	g.Begin(t, worded("to "+u.Addr+followed))
@@ -145,7 +145,7 @@ func TestFollowingCursorsHasBounds(t *testing.T) {
 }
 
 // R05: a list that its API cut short has no total, or is followed.
-func TestAListThatIsNotCompleteHasNoTotal(t *testing.T) {
+func TestIncompleteListHasNoTotal(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
 	g.Begin(t, worded("to "+u.Addr+followed+`
@@ -178,7 +178,7 @@ func TestAListThatIsNotCompleteHasNoTotal(t *testing.T) {
 }
 
 // R05: a length at which APIs cut lists is told of once, where nothing says whether it did.
-func TestAListOfARoundLengthIsToldOf(t *testing.T) {
+func TestSuspiciouslyRoundListLengthIsLogged(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
 	g.Begin(t, strings.Replace(worded("to "+u.Addr+`

@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-func TestAFormWithAnAccessTokenIsRefused(t *testing.T) { // N15
+func TestFormWithAccessTokenIsRefused(t *testing.T) { // N15
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, `"upstream": $TO, "resources": [
 		{"path": "kept", "idempotency": true, "routes": [{"method": "POST", "path": "/kept", "upstream": "/kept.php"}]},

@@ -25,7 +25,7 @@ const leaving = `"upstream": $TO, "resources": [
 	{"path": "open", "header_down": ["*"]}
 ]`
 
-func TestWhatLeavesAnAPI(t *testing.T) { // R07
+func TestUpstreamHeadersAreFiltered(t *testing.T) { // R07
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, leaving)
 	passed := func(p harness.Page) (names []string) {
@@ -139,7 +139,7 @@ func TestWhatLeavesAnAPI(t *testing.T) { // R07
 }
 
 // What handlers in front have set is the gateway's own, and stays.
-func TestFieldsOfHandlersInFrontStay(t *testing.T) { // R07
+func TestFieldsSetByEarlierHandlersStay(t *testing.T) { // R07
 	u := harness.NewUpstream(t)
 	u.Answer(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Site", "theirs")
@@ -155,7 +155,7 @@ func TestFieldsOfHandlersInFrontStay(t *testing.T) { // R07
 }
 
 // Without a resource, and where nothing is declared, answers pass as they are.
-func TestWhatIsNotDeclaredKeepsItsFields(t *testing.T) { // R07
+func TestUndeclaredAnswersKeepTheirHeaders(t *testing.T) { // R07
 	u := harness.NewUpstream(t)
 	u.Answer(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Powered-By", "PHP")

@@ -10,7 +10,7 @@ import (
 
 // A proxy takes away what Connection names. What the gateway says to the upstream is not
 // the client's to name: a DELETE without its override would be a POST.
-func TestAClientCannotHaveTakenAwayWhatTheGatewaySays(t *testing.T) {
+func TestConnectionHeaderCannotStripGatewayHeaders(t *testing.T) {
 	u := newRecorded(t, says("application/json", `{"id":1,"n":"x"}`))
 	r := start(t, u.Addr, spoken)
 	for _, connection := range []string{"X-HTTP-Method-Override, Content-Type", "close, x-http-method-override,content-type", "X-HTTP-Method-Override , , Content-Type, keep-alive"} {
@@ -29,7 +29,7 @@ func TestAClientCannotHaveTakenAwayWhatTheGatewaySays(t *testing.T) {
 
 // Without a guard too nobody but the gateway says which request an upstream carries out:
 // not in a batch, and not where a resource is read for a condition.
-func TestNoHeaderMakesAnotherRequestOfTheOneThatIsDeclared(t *testing.T) {
+func TestHeadersCannotChangeTheDeclaredRequest(t *testing.T) {
 	u := newRecorded(t, says("application/json", `{"result":{"id":1}}`))
 	r := startIn(t, "\toauth_guard {\n\t\tpublic * /open /open/*\n\t\tscope read GET,HEAD,OPTIONS /*\n\t\tscope write POST,PUT,PATCH,DELETE /*\n\t\tallow_encoded_slash\n\t}\n", "",
 		u.Addr, `"upstream": $TO, "resources": [{"path": "things", "item": "/result", "batch": ["a"], "etag": true}]`)
@@ -53,7 +53,7 @@ func TestNoHeaderMakesAnotherRequestOfTheOneThatIsDeclared(t *testing.T) {
 }
 
 // Over a connection that was switched to HTTP/2, requests would follow that nobody judges.
-func TestNoConnectionIsSwitchedToAnotherHTTP(t *testing.T) {
+func TestUpgradeToAnotherHTTPIsRefused(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(says("application/json", `{"id":1,"n":"x"}`))
 	r := start(t, u.Addr, spoken)

@@ -25,7 +25,7 @@ const twoNodes = `	@two header X-Node two
 	}
 	respond API_REST`
 
-func TestARepeatedPostIsAnsweredAsTheFirst(t *testing.T) {
+func TestRepeatedPostGetsTheFirstAnswer(t *testing.T) {
 	r := start(t, legacy(t), with(`"idempotency": true`))
 	const body = `{"title":"Hello, world","body":"x"}`
 	first := r.do("writer", "POST", "/articles", body, "Idempotency-Key", "k1")
@@ -59,7 +59,7 @@ func TestARepeatedPostIsAnsweredAsTheFirst(t *testing.T) {
 }
 
 // Two callers that an API knows by what they send may choose one key, an order's number.
-func TestWithoutAGuardEachCallersKeysAreItsOwn(t *testing.T) {
+func TestUnguardedCallersHaveSeparateIdempotencyKeys(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -80,7 +80,7 @@ func TestWithoutAGuardEachCallersKeysAreItsOwn(t *testing.T) {
 	}
 }
 
-func TestOf64AtOnceOnTwoNodesOneReachesTheUpstream(t *testing.T) {
+func TestParallelRequestsWithOneKeyReachTheUpstreamOnce(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(100 * time.Millisecond)
@@ -118,7 +118,7 @@ func TestOf64AtOnceOnTwoNodesOneReachesTheUpstream(t *testing.T) {
 }
 
 // What the upstream answers says whether it can be sent again.
-func TestWhatCameOfTheFirstRequestDecidesAboutTheSecond(t *testing.T) {
+func TestFirstRequestsOutcomeDecidesTheSecond(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, orders)
 	for name, c := range map[string]struct {
@@ -161,7 +161,7 @@ func whole(w http.ResponseWriter, size int) {
 	_, _ = fmt.Fprintf(w, `{"id":1,"pad":"%s"}`, strings.Repeat("x", size))
 }
 
-func TestAnUpstreamThatIsNotThereHasDoneNothing(t *testing.T) {
+func TestUnreachableUpstreamFreesTheIdempotencyKey(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +176,7 @@ func TestAnUpstreamThatIsNotThereHasDoneNothing(t *testing.T) {
 	}
 }
 
-func TestAClientThatWentGetsTheAnswerWhenItComesBack(t *testing.T) {
+func TestIdempotentRetryGetsTheMissedAnswer(t *testing.T) {
 	u := harness.NewUpstream(t)
 	var calls atomic.Int32
 	reached := make(chan struct{}, 2)
@@ -219,7 +219,7 @@ func TestAClientThatWentGetsTheAnswerWhenItComesBack(t *testing.T) {
 	}
 }
 
-func TestAnAnswerSurvivesAReload(t *testing.T) {
+func TestIdempotentAnswerSurvivesAReload(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(func(w http.ResponseWriter, _ *http.Request) { whole(w, 10) })
 	r := start(t, u.Addr, orders)

@@ -9,7 +9,7 @@ import (
 )
 
 // Without its store the gateway cannot know whether it has sent a request, and sends none.
-func TestWithoutTheStoreNothingIsSent(t *testing.T) {
+func TestStoreOutageSendsNothing(t *testing.T) {
 	s := redistest.Start(t)
 	t.Setenv("CONVENTIONS_SECRET", "a secret of these tests, long enough for every use")
 	u := harness.NewUpstream(t)

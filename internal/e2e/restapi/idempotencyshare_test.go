@@ -13,7 +13,7 @@ import (
 
 // N06: an API knows its callers itself, and somebody it does not know sends one key after
 // the other. The day's keys are still there for those whom it knows.
-func TestRefusedCallersUseUpNobodysKeys(t *testing.T) {
+func TestRefusedCallersUseUpNoKeys(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -12,7 +12,7 @@ import (
 // N17: a key that was used at one site is not answered for another that has the same paths: the
 // second would never hear of the request. Nor does one site take a cursor of the other's. Sites
 // differ in their host, or only in their port.
-func TestSitesShareNeitherKeysNorCursors(t *testing.T) {
+func TestSitesShareNeitherIdempotencyKeysNorCursors(t *testing.T) {
 	ports := harness.FreePorts(t, 2)
 	other := fmt.Sprintf("localhost:%d", ports[0])
 	g := harness.Prepare(t, "$OTHER", other)

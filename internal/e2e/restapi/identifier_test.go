@@ -15,7 +15,7 @@ const routed = `"upstream": $TO, "openapi": {}, "resources": [
 	{"path": "plain"}]`
 
 // R04: an id stays one id, whatever an upstream makes of its characters.
-func TestAnIDReachesNoOtherRoute(t *testing.T) {
+func TestIDReachesNoOtherRoute(t *testing.T) {
 	u := newRecorded(t, says("application/json", `{"id":"7/autosaves"}`))
 	r := start(t, u.Addr, routed)
 	for _, path := range []string{

@@ -11,7 +11,7 @@ import (
 
 // N06: callers without a token are told apart by their networks, so that one of them cannot
 // keep the others from making jobs.
-func TestCallersWithoutATokenShareTheQueueFairly(t *testing.T) {
+func TestAnonymousCallersShareTheQueueFairly(t *testing.T) {
 	u := harness.NewUpstream(t)
 	done := make(chan struct{})
 	u.Answer(func(w http.ResponseWriter, r *http.Request) {

@@ -113,7 +113,7 @@ func private(p harness.Page) bool {
 	return strings.Contains(text, "s3cr3t") || strings.Contains(text, "Set-Cookie") || p.Status > 299 && (strings.Contains(text, "wiki_session") || strings.Contains(text, `+\`))
 }
 
-func TestTheGatewaySignsInToTheAPI(t *testing.T) { // R12
+func TestGatewaySignsInToTheAPI(t *testing.T) { // R12
 	a, r := startWiki(t)
 	p := r.do("reader", "GET", "/pages/1", "", "Cookie", "wiki_session=mine")
 	if n, _ := a.count(); p.Status != 200 || n != 1 || private(p) || !strings.Contains(p.Body, "wiki_session=sess1") || strings.Contains(p.Body, "mine") {
@@ -172,7 +172,7 @@ func TestTheGatewaySignsInToTheAPI(t *testing.T) { // R12
 	})
 }
 
-func TestTheSessionOutlivesAReload(t *testing.T) { // R12
+func TestUpstreamSessionSurvivesAReload(t *testing.T) { // R12
 	a, r := startWiki(t)
 	r.do("reader", "GET", "/pages/1", "")
 	r.Load(t, strings.Replace(site, "scope read \"Read\"", "scope read \"Read it\"", 1))
@@ -184,7 +184,7 @@ func TestTheSessionOutlivesAReload(t *testing.T) { // R12
 	}
 }
 
-func TestTheSessionEndsWithItsConfiguration(t *testing.T) { // R12: else each password ever used stays in memory
+func TestUpstreamSessionEndsWithItsConfiguration(t *testing.T) { // R12: else each password ever used stays in memory
 	a := new(signedWiki)
 	u := harness.NewUpstream(t)
 	u.Answer(a.ServeHTTP)
@@ -203,7 +203,7 @@ func TestTheSessionEndsWithItsConfiguration(t *testing.T) { // R12: else each pa
 	}
 }
 
-func TestARefusedSignInIsNotTriedAtOnce(t *testing.T) { // R12: the account would be locked out
+func TestFailedUpstreamSignInIsNotRetriedAtOnce(t *testing.T) { // R12: the account would be locked out
 	a, r := startWiki(t)
 	a.set(func() { a.refuse = true })
 	for range 5 {
@@ -217,7 +217,7 @@ func TestARefusedSignInIsNotTriedAtOnce(t *testing.T) { // R12: the account woul
 	}
 }
 
-func TestAnAPIThatIsAwayIsNoRefusal(t *testing.T) { // R12
+func TestUnreachableUpstreamIsNotARefusal(t *testing.T) { // R12
 	u := harness.NewUpstream(t)
 	r := startSigned(t, "127.0.0.1:1")
 	p := r.do("reader", "GET", "/pages/1", "")
@@ -227,7 +227,7 @@ func TestAnAPIThatIsAwayIsNoRefusal(t *testing.T) { // R12
 }
 
 // A 401 where the gateway signs in itself is about its account, not about the client's token.
-func TestA401OfTheAPIIsNotTheClients(t *testing.T) { // R12
+func TestUpstream401IsNotReportedAsTheClients(t *testing.T) { // R12
 	u := harness.NewUpstream(t)
 	n := 0
 	u.Answer(func(w http.ResponseWriter, q *http.Request) {
@@ -257,7 +257,7 @@ func TestA401OfTheAPIIsNotTheClients(t *testing.T) { // R12
 
 // Transmission gives its session's id in a header field of the 409 with which it refuses requests without one, and that
 // only to who sends a password as well. Header fields of `send fixed` go with the sign-in too, but for those about the caller.
-func TestASessionWhoseIDComesWithA409(t *testing.T) { // R12
+func TestSessionIDFromA409IsUsed(t *testing.T) { // R12
 	u := harness.NewUpstream(t)
 	var mu sync.Mutex
 	id := 1
@@ -295,7 +295,7 @@ func TestASessionWhoseIDComesWithA409(t *testing.T) { // R12
 }
 
 // An API may refuse a request for more than its session, such as a Host that is not its own.
-func TestARefusalInSpiteOfASessionIsInTheLog(t *testing.T) { // R12
+func TestRefusalDespiteASessionIsLogged(t *testing.T) { // R12
 	for name, c := range map[string]struct {
 		again  string
 		status int
@@ -328,7 +328,7 @@ func TestARefusalInSpiteOfASessionIsInTheLog(t *testing.T) { // R12
 
 // R12: a client that sends what is refused whatever the session is, and goes as soon as the gateway
 // signs in, does not make it sign in again and again.
-func TestAClientThatGoesDuringASignInCausesFew(t *testing.T) {
+func TestDisconnectsDuringSignInCauseFewSignIns(t *testing.T) {
 	begun, answer := make(chan bool, 100), make(chan bool, 100)
 	u := harness.NewUpstream(t)
 	u.Answer(func(w http.ResponseWriter, q *http.Request) {

@@ -88,7 +88,7 @@ func TestStreamingBodiesAreRepeatedUpToMaxBody(t *testing.T) {
 }
 
 // R12: an API that is failing says nothing of the session. There is no sign-in for each request.
-func TestAnAPIThatFailsAfterASignInIsNotSignedInToEachTime(t *testing.T) {
+func TestFailingUpstreamCausesNoSignInPerRequest(t *testing.T) {
 	a := &expiring{failing: true}
 	u := harness.NewUpstream(t)
 	u.Answer(a.ServeHTTP)

@@ -9,7 +9,7 @@ import (
 )
 
 // What `send fixed` and `login` need and what is not there is in the log before any request comes.
-func TestMissingValuesAreInTheLogAtLoad(t *testing.T) {
+func TestMissingValuesAreLoggedAtLoad(t *testing.T) {
 	u := harness.NewUpstream(t)
 	missing := filepath.Join(t.TempDir(), "password")
 	_, logged := startLogging(t, u.Addr, `"upstream": [{"handle": [{"handler": "reverse_proxy", "upstreams": [{"dial": "`+u.Addr+`"}]}]}],

@@ -71,7 +71,7 @@ func selfLink(path string) string {
 	return `"links":[{"rel":"self","method":"GET","href":"` + path + `"}]`
 }
 
-func TestWhatUpstreamsDoToJSONIsUndoneOrRefused(t *testing.T) {
+func TestMalformedUpstreamJSONIsFixedOrRefused(t *testing.T) {
 	const (
 		one     = `{"r":{"id":1,"t":"文"}}`
 		wantOne = `{"id":1,"t":"文","links":[{"rel":"self","method":"GET","href":"/things/1"}]}`
@@ -156,7 +156,7 @@ func TestWhatUpstreamsDoToJSONIsUndoneOrRefused(t *testing.T) {
 	}
 }
 
-func TestABombIsBrokenOff(t *testing.T) {
+func TestGzipBombIsCutOff(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, listed)
 	u.Answer(encoded("gzip", zipped(t, `{"r":{"id":1,"t":"`+strings.Repeat("x", 64<<20)+`"}}`)))

@@ -10,7 +10,7 @@ import (
 )
 
 // S11: someone who forgets `to` is told so, and no write that nobody received looks done.
-func TestNothingBehindARestIsAFailure(t *testing.T) {
+func TestRequestsWithoutAnUpstreamFail(t *testing.T) {
 	const resources = "resource articles\nresource notes {\n\t\t\tidempotency\n\t\t\tetag\n\t\t}\n"
 	g := harness.Prepare(t)
 	g.Begin(t, worded(resources))
@@ -38,7 +38,7 @@ func TestNothingBehindARestIsAFailure(t *testing.T) {
 }
 
 // S02: the log says, once, that the API does not know the parameter for the limit.
-func TestAnAPIThatDoesNotKnowLimitIsNamedInTheLog(t *testing.T) {
+func TestUpstreamIgnoringLimitIsLoggedOnce(t *testing.T) {
 	for _, words := range []string{"resource articles\n", "resource articles {\n\t\t\tlist {\n\t\t\t\tsend limit count\n\t\t\t}\n\t\t}\n"} {
 		u := newRecorded(t, says("application/json", `[{"id":1},{"id":2},{"id":3}]`))
 		g := harness.Prepare(t)

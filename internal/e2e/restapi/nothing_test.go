@@ -9,7 +9,7 @@ import (
 )
 
 // R08: nothing in the place of an item means that there is none.
-func TestAnItemThatIsNothingIsNotFound(t *testing.T) {
+func TestEmptyItemIsNotFound(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
 	g.Begin(t, worded(`
@@ -87,7 +87,7 @@ func TestAnItemThatIsNothingIsNotFound(t *testing.T) {
 }
 
 // R08: what can only be made has no address to send its maker to.
-func TestAResourceThatCanOnlyBeMadeHasNoLocation(t *testing.T) {
+func TestCreateOnlyResourceHasNoLocation(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
 	g.Begin(t, worded(`
@@ -136,7 +136,7 @@ func TestAResourceThatCanOnlyBeMadeHasNoLocation(t *testing.T) {
 }
 
 // R13: a filter can be required, and items have parameters of their own.
-func TestParametersThatAreRequiredAndThoseOfItems(t *testing.T) {
+func TestRequiredAndItemParameters(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
 	u.Answer(says("application/json", `[{"id":1}]`))

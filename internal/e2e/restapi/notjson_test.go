@@ -11,7 +11,7 @@ import (
 )
 
 // R02: a page with status 200, to sign in or of an error, is no answer where JSON is declared.
-func TestAPageIsNoAnswerWhereJSONIsDeclared(t *testing.T) {
+func TestHTMLPageIsNoAnswerWhereJSONIsDeclared(t *testing.T) {
 	const fatal = "<br />\n<b>Fatal error</b>:  Uncaught mysqli_sql_exception: Access denied for user 'shop'@'10.0.0.7' in /srv/shop/db.php:12"
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, passing)
@@ -45,7 +45,7 @@ func TestAPageIsNoAnswerWhereJSONIsDeclared(t *testing.T) {
 }
 
 // R02: JSON has other names too, and what has one is translated. aria2 says application/json-rpc.
-func TestJSONByAnotherNameIsTranslated(t *testing.T) {
+func TestJSONMediaTypeVariantsAreTranslated(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "things", "item": "/result", "rename": {"id": "gid"}, "pass": ["text/csv"]}]`)
 	for _, media := range []string{"application/json-rpc", "application/jsonrequest", "application/x-json; charset=utf-8", "text/x-json"} {
@@ -57,7 +57,7 @@ func TestJSONByAnotherNameIsTranslated(t *testing.T) {
 }
 
 // R02: the log does not speak of a declared item where none is.
-func TestAWordInAnswerToAWriteIsInTheLog(t *testing.T) {
+func TestWordInAnswerToAWriteIsLogged(t *testing.T) {
 	for _, c := range []struct {
 		declared, want string
 		there          bool
@@ -83,7 +83,7 @@ func TestAWordInAnswerToAWriteIsInTheLog(t *testing.T) {
 }
 
 // R02: an API that answers writes with a word reports failures with a word too.
-func TestAConditionOnAWord(t *testing.T) {
+func TestFailWhenMatchesAWord(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "things", "rename": {"name": "n"}, "fail_when": [
 		{"op": "==", "values": ["Fails.", "No.", "Fehlgeschlagen für"], "status": 422},

@@ -58,7 +58,7 @@ func describing(t *testing.T) *rig {
 	return &rig{g, t, make(map[string]string)}
 }
 
-func TestTheAPIIsDescribed(t *testing.T) {
+func TestAPIIsDescribed(t *testing.T) {
 	r := describing(t)
 	p := r.do("", http.MethodGet, "/v1/openapi.json", "")
 	var d struct {
@@ -148,7 +148,7 @@ func withoutPathParameters(t *testing.T, raw string) string {
 	return string(b)
 }
 
-func TestTheDescriptionHasAPage(t *testing.T) {
+func TestDescriptionHasAPage(t *testing.T) {
 	r := describing(t)
 	for lang, want := range map[string]string{"en": "Needs a token with the scopes", "zh-CN": "需要具有以下权限的令牌"} {
 		p := r.do("", http.MethodGet, "/v1/openapi", "", "Accept-Language", lang)
@@ -162,7 +162,7 @@ func TestTheDescriptionHasAPage(t *testing.T) {
 }
 
 // Behind encode a tag has another name, and fits all the same.
-func TestADescriptionIsSentOnce(t *testing.T) {
+func TestOpenAPISupportsConditionalGet(t *testing.T) {
 	g := harness.Prepare(t, "$LEGACY", legacy(t))
 	g.Begin(t, strings.Replace(worded("to $LEGACY\nresource articles\nopenapi\n"), "api_errors", "encode gzip\n\tapi_errors", 1))
 	r := &rig{g, t, make(map[string]string)}
@@ -187,7 +187,7 @@ func TestADescriptionIsSentOnce(t *testing.T) {
 }
 
 // Two linters read it: each knows the specification, and rules that others go by.
-func TestLintersFindTheDescriptionValid(t *testing.T) {
+func TestLintersAcceptTheDescription(t *testing.T) {
 	r := describing(t)
 	for i, path := range []string{"/openapi.json", "/v1/openapi.json"} {
 		file := r.WriteFile(t, fmt.Sprintf("openapi%d.json", i), r.do("", http.MethodGet, path, "").Body)
@@ -198,7 +198,7 @@ func TestLintersFindTheDescriptionValid(t *testing.T) {
 }
 
 // It is a path like any other: the guard decides who may read it.
-func TestTheDescriptionIsBehindTheGuard(t *testing.T) {
+func TestDescriptionIsBehindTheGuard(t *testing.T) {
 	g := harness.Prepare(t, "$LEGACY", legacy(t))
 	g.Begin(t, worded("to $LEGACY\nresource articles\nopenapi\n"))
 	r := &rig{g, t, make(map[string]string)}

@@ -12,7 +12,7 @@ import (
 )
 
 // S14: the page shows bodies as tables, with examples that the API takes.
-func TestThePageShowsBodiesAsTablesWithExamples(t *testing.T) {
+func TestDescriptionPageShowsBodiesAsTables(t *testing.T) {
 	g := harness.Prepare(t, "$LEGACY", legacy(t))
 	g.Begin(t, strings.Replace(worded(sample+"\topenapi\n"), "public * /open /open/*", "public GET /openapi.json /openapi", 1))
 	r := &rig{g, t, make(map[string]string)}

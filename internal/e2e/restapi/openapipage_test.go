@@ -16,7 +16,7 @@ const hostile = `</title></pre><script>document.body.remove()</script><img src=x
 
 // A person with a phone, one with a large screen, by day and by night, and one without a
 // mouse. GATEHOUSE_SCREENSHOTS names a directory to keep the pictures in.
-func TestTheDescriptionIsReadInABrowser(t *testing.T) {
+func TestDescriptionPageIsReadableInBrowsers(t *testing.T) {
 	g := harness.Prepare(t, "$LEGACY", legacy(t))
 	quoted, err := json.Marshal(hostile)
 	if err != nil {

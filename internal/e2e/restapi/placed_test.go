@@ -67,7 +67,7 @@ func startPlaced(t *testing.T, answer http.HandlerFunc, words string) (*rig, *re
 }
 
 // R11: ids and constants in the body of the API's request, behind what the client sends.
-func TestTheGatewayPlacesMembersInBodies(t *testing.T) {
+func TestGatewayPlacesMembersInBodies(t *testing.T) {
 	r, u := startPlaced(t, says("application/json", `{"hash":"abc","ok":1}`), placedWords)
 	for _, c := range []struct{ name, method, path, body, at, sent string }{
 		{"a deletion by a form", "DELETE", "/torrents/abc", "", "/api/v2/torrents/delete", "hashes=abc&deleteFiles=false"},
@@ -146,7 +146,7 @@ func TestTheGatewayPlacesMembersInBodies(t *testing.T) {
 }
 
 // R11: no client sends a member that the gateway places, under whatever name.
-func TestNoClientSendsAMemberThatIsPlaced(t *testing.T) {
+func TestClientCannotSendAPlacedMember(t *testing.T) {
 	r, u := startPlaced(t, says("application/json", `{"hash":"abc"}`), placedWords)
 	for _, name := range []string{"hashes", "Hashes", "HASHES", "hashes[]", "hashes[0]", " hashes", "hashes ", "[hashes]", "_hashes", "hashes.", "deleteFiles", "deletefiles", "DELETEFILES[x]"} {
 		wantError(t, r.do("writer", "DELETE", "/torrents/abc", fmt.Sprintf(`{%q:"all"}`, name)), 400, "invalid_parameter", name)
@@ -247,7 +247,7 @@ const readsWords = `
 `
 
 // R11: lists and items that an API gives for a POST.
-func TestAnAPIIsReadByPost(t *testing.T) {
+func TestUpstreamCanBeReadByPost(t *testing.T) {
 	answer := `{"hits":[{"id":7}],"total":57}`
 	status := 200
 	r, u := startPlaced(t, func(w http.ResponseWriter, q *http.Request) {
@@ -347,7 +347,7 @@ func TestAnAPIIsReadByPost(t *testing.T) {
 }
 
 // R11: cursors, the client's and those that are followed, travel in the body too.
-func TestCursorsOfAListThatIsReadByPost(t *testing.T) {
+func TestCursorsWorkForPostLists(t *testing.T) {
 	r, u := startPlaced(t, func(w http.ResponseWriter, q *http.Request) {}, readsWords)
 	u.Answer(func(w http.ResponseWriter, q *http.Request) {
 		at := q.PostFormValue("next")
@@ -384,7 +384,7 @@ func TestCursorsOfAListThatIsReadByPost(t *testing.T) {
 }
 
 // R11, R12: reads and deletions of an API with a session are repeated whole when that is over.
-func TestPlacedMembersAreSentAgainWithANewSession(t *testing.T) {
+func TestPlacedMembersAreResentWithANewSession(t *testing.T) {
 	api := new(sessions)
 	u := harness.NewUpstream(t)
 	u.Answer(api.ServeHTTP)

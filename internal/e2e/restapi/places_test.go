@@ -43,7 +43,7 @@ const placed = `
 
 // R10: members from inside the API's resources, members that stay there, and bodies in a
 // member.
-func TestMembersComeFromInsideAndBodiesGoInside(t *testing.T) {
+func TestMembersAreLiftedAndBodiesNested(t *testing.T) {
 	up := harness.NewUpstream(t)
 	const page = `{"pageid":%d,"title":{"rendered":"Of \u00fc","raw":"x"},"_links":{"self":[{"href":"https://10.0.0.7/"}]},"meta":{"debug":{"sql":"x"},"lang":"en"},` +
 		`"revisions":[{"user":1,"slots":{"main":{"content":%s,"model":"wikitext"}}}]}`

@@ -23,7 +23,7 @@ func blocks(t *testing.T, page, upstream string) (all []string) {
 	return all
 }
 
-func TestThePageAboutTheConventionsTellsWhatHappens(t *testing.T) {
+func TestConventionsDocsPageIsAccurate(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(func(w http.ResponseWriter, q *http.Request) {
 		body := `{"success":false,"message":"No such article"}`
@@ -61,7 +61,7 @@ func TestThePageAboutTheConventionsTellsWhatHappens(t *testing.T) {
 	}
 }
 
-func TestTheFrontPageTellsWhatHappens(t *testing.T) {
+func TestFrontPageREADMEIsAccurate(t *testing.T) {
 	u := harness.NewUpstream(t)
 	found := blocks(t, "../../../README.md", u.Addr)
 	if len(found) != 2 {

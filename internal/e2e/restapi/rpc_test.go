@@ -48,7 +48,7 @@ func overRPC(t *testing.T, addr string) *rig {
 }
 
 // R14: an API that speaks JSON-RPC: what is called, and what becomes of results.
-func TestAnAPIThatSpeaksJSONRPC(t *testing.T) {
+func TestJSONRPCUpstream(t *testing.T) {
 	const article = `{"aid":12345678901234567890,"subject":"Maps"}`
 	answer := ""
 	u := newRecorded(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -123,7 +123,7 @@ func TestAnAPIThatSpeaksJSONRPC(t *testing.T) {
 }
 
 // R14: faults of a JSON-RPC API have the one form, and what is no answer to a call is 502.
-func TestFaultsOfAnAPIThatSpeaksJSONRPC(t *testing.T) {
+func TestJSONRPCFaults(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := overRPC(t, u.Addr)
 	fault := func(code int, message string) string {
@@ -183,7 +183,7 @@ func TestFaultsOfAnAPIThatSpeaksJSONRPC(t *testing.T) {
 }
 
 // R14: what the gateway adds to a body stands beside the method of a call, and no client can send it.
-func TestACallHasWhatTheGatewayAddsItself(t *testing.T) {
+func TestCallIncludesMembersPlacedByTheGateway(t *testing.T) {
 	u := newRecorded(t, says("application/json", `{"result":{"id":7},"id":1}`))
 	g := harness.Prepare(t)
 	g.Begin(t, strings.Replace(site, "respond API_REST", `api_rest {

@@ -7,7 +7,7 @@ import (
 )
 
 // R14: a result may have members that a client has named. None of them makes a failure of it.
-func TestNoMemberOfAResultIsAFault(t *testing.T) {
+func TestResultMembersAreNotTakenForFaults(t *testing.T) {
 	answer := ""
 	u := newRecorded(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -33,7 +33,7 @@ func (r *rig) finished(client, at string) (body string) {
 
 // R14: a job of an API that is called: what is called is settled before the 202, and what becomes of the job is
 // what would have become of the request.
-func TestJobsOfAnAPIThatIsCalled(t *testing.T) {
+func TestRPCUpstreamJobs(t *testing.T) {
 	media, answer := "", ""
 	u := newRecorded(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", media)

@@ -13,7 +13,7 @@ import (
 )
 
 // R14: the Caddyfile for aria2 on the page, with answers as aria2 gives them.
-func TestThePageAboutCallsTellsWhatHappens(t *testing.T) {
+func TestRPCDocsPageIsAccurate(t *testing.T) {
 	const secret = "aria2-s3cr3t"
 	t.Setenv("ARIA2_SECRET", secret)
 	page, err := os.ReadFile("../../../module/rest/README.md")

@@ -72,7 +72,7 @@ func startWithSecrets(t *testing.T, addr string) (r *rig, logged func() string) 
 }
 
 // R14: the parameters of a call have secrets of the configuration, and no client ever sees one.
-func TestSecretsInTheParametersOfACall(t *testing.T) {
+func TestCallParametersHideSecrets(t *testing.T) {
 	var media, answer string
 	status := 200
 	u := newRecorded(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -181,7 +181,7 @@ func TestSecretsInTheParametersOfACall(t *testing.T) {
 
 // R14: what says who calls is no secret from the caller, and stands in answers where it belongs. A secret
 // is one without the text around it, too.
-func TestTheCallersIdentityIsNoSecret(t *testing.T) {
+func TestCallerIdentityIsNotMaskedAsASecret(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r, _ := startWithSecrets(t, u.Addr)
 	answers := func(status int, header, text string) {

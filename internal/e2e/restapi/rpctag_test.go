@@ -74,7 +74,7 @@ func (s *shelf) take() string {
 
 // R14: conditions on tags of an API that is called. Its own tags are about the address of all calls, so
 // ours are derived from what the client sees.
-func TestConditionsOnAnAPIThatIsCalled(t *testing.T) {
+func TestConditionsOnARPCUpstream(t *testing.T) {
 	api := &shelf{articles: map[string]string{"7": "Maps", "8": "Tides", "5": ""}}
 	u := harness.NewUpstream(t)
 	u.Answer(api.ServeHTTP)

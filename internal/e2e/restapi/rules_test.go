@@ -21,7 +21,7 @@ const paged = `"vendor": "acme", "versions": [{"name": "v1", "strip_prefix": tru
 	{"path": "all", "list": {"paginate": "local", "items": "/list"}},
 	{"path": "blind", "list": {}}]`
 
-func TestWhatIsAskedOfAListIsSentOrRefused(t *testing.T) {
+func TestListParametersAreSentOrRefused(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, paged)
 	u.Answer(says("application/json", `{"list":[{"id":1}],"total":"41"}`))
@@ -57,7 +57,7 @@ func TestWhatIsAskedOfAListIsSentOrRefused(t *testing.T) {
 	}
 }
 
-func TestWhereOneIsInAList(t *testing.T) {
+func TestListPosition(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, paged)
 	const long = `{"list":[{"id":1},{"id":2},{"id":3},{"id":4},{"id":5}]}`
@@ -134,7 +134,7 @@ var below = site[:strings.Index(site, "http://$API {")] + `http://$API {
 }
 `
 
-func TestLinksAreWhatTheCallerMayDo(t *testing.T) {
+func TestLinksMatchTheCallersPermissions(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(says("application/json", `{"id":"a b/c","links":"x"}`))
 	const linked = `"upstream": $TO, "versions": [{"name": "v1", "strip_prefix": true}], "resources": [{"path": "articles/{id}/notes", "routes": [
@@ -181,7 +181,7 @@ func TestLinksAreWhatTheCallerMayDo(t *testing.T) {
 	}
 }
 
-func TestABodyIsHeldToItsSchema(t *testing.T) {
+func TestBodyIsValidatedAgainstItsSchema(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "openapi.json")
 	if err := os.WriteFile(file, []byte(`{"openapi": "3.0.3", "components": {"schemas": {"Article": {
 		"type": "object", "required": ["id", "title"], "additionalProperties": false, "properties": {
@@ -239,7 +239,7 @@ func TestABodyIsHeldToItsSchema(t *testing.T) {
 	}
 }
 
-func TestAVersionOnItsWayOutSaysSoInEveryAnswer(t *testing.T) {
+func TestDeprecatedVersionSaysSoInEveryAnswer(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(func(w http.ResponseWriter, q *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

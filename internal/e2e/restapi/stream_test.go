@@ -44,7 +44,7 @@ func (r *rig) open(ctx context.Context, client, method, path string, header ...s
 	return res
 }
 
-func TestALongListIsOnItsWayBeforeItsEndIsThere(t *testing.T) {
+func TestLongListIsStreamed(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, listed)
 	proceed := make(chan bool)
@@ -76,7 +76,7 @@ func TestALongListIsOnItsWayBeforeItsEndIsThere(t *testing.T) {
 	}
 }
 
-func TestAnUpstreamThatDiesInMidAnswer(t *testing.T) {
+func TestUpstreamDyingMidAnswer(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, listed)
 	for _, c := range []struct {
@@ -119,7 +119,7 @@ func TestAnUpstreamThatDiesInMidAnswer(t *testing.T) {
 	}
 }
 
-func TestEventsPassAsTheyCome(t *testing.T) {
+func TestServerSentEventsAreStreamed(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, passing)
 	next := make(chan bool)
@@ -146,7 +146,7 @@ func TestEventsPassAsTheyCome(t *testing.T) {
 	}
 }
 
-func TestAWebSocketPasses(t *testing.T) {
+func TestWebSocketIsProxied(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, `"undeclared": "pass", `+listed)
 	const guid = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
@@ -198,7 +198,7 @@ func TestTrailersReachTheClient(t *testing.T) {
 	}
 }
 
-func TestAClientThatGoesEndsTheUpstreamsWork(t *testing.T) {
+func TestClientDisconnectEndsTheUpstreamRequest(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, listed)
 	gone := make(chan bool, 1)

@@ -97,7 +97,7 @@ const suppliedEverywhere = `"upstream": $TO, "fixed": [{"name": "key", "value": 
 	"jobs": [{"path": "imports", "upstream": "/import"}, {"path": "things", "upstream": "/async", "when": "preferred"}]`
 
 // What the gateway sends itself goes with each request to the API, whoever waits for it.
-func TestJobsAndBatchesHaveWhatTheGatewaySends(t *testing.T) { // R11, R12
+func TestJobsAndBatchesIncludeGatewayParameters(t *testing.T) { // R11, R12
 	api := new(sessions)
 	u := harness.NewUpstream(t)
 	u.Answer(api.ServeHTTP)
@@ -150,7 +150,7 @@ func TestJobsAndBatchesHaveWhatTheGatewaySends(t *testing.T) { // R11, R12
 }
 
 // R12: what is too long to be kept is not sent again, and least of all without its beginning.
-func TestABodyThatIsTooLongToBeSentAgain(t *testing.T) {
+func TestOverlongBodyIsNotRetried(t *testing.T) {
 	api := new(sessions)
 	u := harness.NewUpstream(t)
 	u.Answer(api.ServeHTTP)

@@ -65,7 +65,7 @@ func read[T any](t *testing.T, p harness.Page, status int) (v T) {
 	return v
 }
 
-func TestTheConventionsInFrontOfAnAPIThatHasNone(t *testing.T) {
+func TestConventionsInFrontOfALegacyAPI(t *testing.T) {
 	r := start(t, legacy(t), full)
 	t.Run("a list is paged, sorted and filtered", func(t *testing.T) {
 		p := r.do("reader", http.MethodGet, "/articles?page=2&limit=3&state=draft&sort=-title", "")

@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-func TestWhatIsNoWholeDocumentPassesAsItIs(t *testing.T) {
+func TestPartialDocumentsPassUnchanged(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, `"header_down": ["X-Own"], `+passing)
 	const one = `{"r":{"id":1}}`
@@ -49,7 +49,7 @@ func TestWhatIsNoWholeDocumentPassesAsItIs(t *testing.T) {
 }
 
 // Many an upstream labels what has no body.
-func TestNothingIsNotReadWhateverItsLabelIs(t *testing.T) {
+func TestEmptyAnswersAreNotParsedWhateverTheirType(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, listed)
 	for _, status := range []int{304, 204} {
@@ -70,7 +70,7 @@ func TestNothingIsNotReadWhateverItsLabelIs(t *testing.T) {
 
 // What a client says of the bytes it has, it says of translated ones, which the upstream
 // has never seen.
-func TestTheUpstreamHearsNothingOfTranslatedBytes(t *testing.T) {
+func TestTranslatedAnswersForwardNoRangeOrETagHeaders(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, listed)
 	u.Answer(func(w http.ResponseWriter, q *http.Request) {
@@ -89,7 +89,7 @@ func TestTheUpstreamHearsNothingOfTranslatedBytes(t *testing.T) {
 	}
 }
 
-func TestAHeadIsTheGetWithoutItsBody(t *testing.T) {
+func TestHEADMatchesGETWithoutBody(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, listed)
 	for _, c := range []struct{ path, answer string }{
@@ -107,7 +107,7 @@ func TestAHeadIsTheGetWithoutItsBody(t *testing.T) {
 	}
 }
 
-func TestAnEncodedSlashStaysWithinItsSegment(t *testing.T) {
+func TestEncodedSlashStaysWithinItsSegment(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, listed)
 	u.Answer(says("application/json", `{"r":{"id":"a/b"}}`))

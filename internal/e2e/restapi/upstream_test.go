@@ -55,7 +55,7 @@ const spoken = `"upstream": $TO, "resources": [{
 	]
 }, {"path": "files"}]`
 
-func TestTheUpstreamGetsWhatIsDeclaredAndNothingElse(t *testing.T) {
+func TestUpstreamGetsOnlyWhatIsDeclared(t *testing.T) {
 	u := newRecorded(t, says("application/json", `{"id":1,"n":"x"}`))
 	r := start(t, u.Addr, spoken)
 	t.Run("values are escaped for their place", func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestTheUpstreamGetsWhatIsDeclaredAndNothingElse(t *testing.T) {
 	})
 }
 
-func TestIdsThatAreStepsThroughDirectoriesAreNowhere(t *testing.T) {
+func TestDotSegmentIDsAreNotFound(t *testing.T) {
 	u := newRecorded(t, says("application/json", `{}`))
 	r := start(t, u.Addr, `"undeclared": "pass", `+spoken)
 	for _, path := range []string{"/things/%2e%2e", "/things/..%2f..%2fadmin", "/things/a%5C..%5Cb", "/things/%00", "/things/a%0Ab", "/things/%ff"} {

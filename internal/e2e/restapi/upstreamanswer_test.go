@@ -21,7 +21,7 @@ func posing(w http.ResponseWriter, status int, body string) {
 	_, _ = io.WriteString(w, body)
 }
 
-func TestAnUpstreamCannotSpeakForTheGatewayThroughAPIREST(t *testing.T) { // N05
+func TestUpstreamCannotSetGatewayHeadersThroughAPIREST(t *testing.T) { // N05
 	u := harness.NewUpstream(t)
 	// No guard stands in front: api_rest does it alone.
 	i, j := strings.Index(site, "\toauth_guard {"), strings.Index(site, "\trespond API_REST")
@@ -57,7 +57,7 @@ func TestAnUpstreamCannotSpeakForTheGatewayThroughAPIREST(t *testing.T) { // N05
 
 // N05: cookies know no ports, so browsers send the gateway's to an API on the issuer's host,
 // which could use the session that is in them.
-func TestTheAPISeesNoCookieOfTheGateway(t *testing.T) {
+func TestGatewayCookiesAreNotForwarded(t *testing.T) {
 	u := harness.NewUpstream(t)
 	guard := site[strings.Index(site, "\toauth_guard {"):strings.Index(site, "\trespond API_REST")]
 	r := startIn(t, guard, "", u.Addr, `"upstream": $TO, "undeclared": "pass", "resources": [{"path": "open", "header_up": ["Cookie"]}]`)

@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-func TestNoUpstreamIsAskedForTheVendorsMediaType(t *testing.T) {
+func TestVendorMediaTypeIsNotSentUpstream(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, `"vendor": "acme", "versions": [{"name": "v1"}], "upstream": $TO, "resources": [
 		{"path": "things", "batch": ["a"], "etag": true, "routes": [

@@ -60,7 +60,7 @@ func TestEachVersionHasItsUpstream(t *testing.T) {
 }
 
 // Accept is no way around what guard and limit say of a version's own address.
-func TestAVersionInAcceptIsJudgedAsTheOneInThePath(t *testing.T) {
+func TestVersionInAcceptIsAuthorizedLikeThePath(t *testing.T) {
 	first, second := harness.NewUpstream(t), harness.NewUpstream(t)
 	first.Answer(says("application/json", `{"r":{"id":1}}`))
 	second.Answer(says("application/json", `{"data":{"id":2}}`))
@@ -98,7 +98,7 @@ func TestAVersionInAcceptIsJudgedAsTheOneInThePath(t *testing.T) {
 	}
 }
 
-func TestAVersionThatPassesIsTakenFromThePathAndPutBackIntoAddresses(t *testing.T) {
+func TestPassedVersionIsStrippedAndRestoredInAddresses(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, `"upstream": $TO, "versions": [{"name": "v1", "strip_prefix": true}, {"name": "v2"}]`)
 	u.Answer(func(w http.ResponseWriter, q *http.Request) {
@@ -123,7 +123,7 @@ func TestAVersionThatPassesIsTakenFromThePathAndPutBackIntoAddresses(t *testing.
 	}
 }
 
-func TestAddressesOfTheUpstreamBecomeTheClients(t *testing.T) {
+func TestUpstreamLocationsAreMappedToTheClients(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "things", "routes": [
 		{"method": "GET", "path": "/things/{id:.+}", "upstream": "/t.php?act=get&k={id}"},
@@ -167,7 +167,7 @@ func TestAddressesOfTheUpstreamBecomeTheClients(t *testing.T) {
 	}
 }
 
-func TestASubRouteKnowsTheCallerAndItsOwnRequest(t *testing.T) {
+func TestSubrouteKnowsTheCallerAndItsRequest(t *testing.T) {
 	u := harness.NewUpstream(t)
 	to := `[{"handle": [
 		{"handler": "headers", "request": {"set": {"X-Who": ["{http.auth.user.client_id}"], "X-At": ["{http.request.uri}"]}}},

@@ -53,7 +53,7 @@ const signedVersions = `"upstream": $TO, "login": $LOGIN, "versions": [{"name": 
 ], "resources": [{"path": "things", "item": "/r"}]`
 
 // R12: each upstream has a session of its own, and none sees another's, though all are signed in to alike.
-func TestEachVersionsAPIHasASessionOfItsOwn(t *testing.T) {
+func TestEachVersionHasItsOwnUpstreamSession(t *testing.T) {
 	var apis []*signedAPI
 	words := []string{"$LOGIN", `{"steps": [{"method": "POST", "upstream": "/login", "send": [{"name": "user", "value": "gateway"}],
 		"keep": [{"from": "cookie"}, {"from": "json", "name": "/token", "in": "body", "as": "token"}]}]}`}

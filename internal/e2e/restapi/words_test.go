@@ -63,7 +63,7 @@ type listed1 struct {
 	Pagination struct{ Total, Page, Limit, TotalPages int }
 }
 
-func TestTheWordsOfACaddyfileServeTheLegacyAPI(t *testing.T) {
+func TestCaddyfileServesTheLegacyAPI(t *testing.T) {
 	g := harness.Prepare(t, "$LEGACY", legacy(t))
 	g.Begin(t, worded(sample))
 	r := &rig{g, t, make(map[string]string)}
@@ -94,7 +94,7 @@ func TestTheWordsOfACaddyfileServeTheLegacyAPI(t *testing.T) {
 // One line is enough in front of an API whose paths are already right.
 
 // One line is enough in front of an API whose paths are already right.
-func TestOneLineOfWordsIsUseful(t *testing.T) {
+func TestOneLineConfigWorks(t *testing.T) {
 	g := harness.Prepare(t, "$LEGACY", legacy(t))
 	g.Begin(t, worded("to $LEGACY\nresource articles\n"))
 	r := &rig{g, t, make(map[string]string)}

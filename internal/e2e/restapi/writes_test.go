@@ -14,7 +14,7 @@ const wiki = `"upstream": $TO, "resources": [{
 }, {"path": "notes", "item": "/note", "rename": {"text": "t"}, "idempotency": true}, {"path": "words", "item": "/word", "off": ["created"]}]`
 
 // R01: a write that succeeded is never a 502, wherever its answer has the resource.
-func TestAWriteThatSucceededIsNeverAFailure(t *testing.T) {
+func TestSuccessfulWriteIsNeverA502(t *testing.T) {
 	u := newRecorded(t, nil)
 	r := start(t, u.Addr, wiki)
 	for _, c := range []struct {

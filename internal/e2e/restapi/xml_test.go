@@ -27,7 +27,7 @@ const inXML = `api_rest {
 	}`
 
 // R14: XML both ways, for an API that speaks nothing else.
-func TestAnAPIThatSpeaksXML(t *testing.T) {
+func TestXMLUpstream(t *testing.T) {
 	u := harness.NewUpstream(t)
 	g := harness.Prepare(t)
 	g.Begin(t, strings.Replace(site, "respond API_REST", strings.Replace(inXML, "ADDR", u.Addr, 1), 1))
@@ -82,7 +82,7 @@ func TestAnAPIThatSpeaksXML(t *testing.T) {
 }
 
 // R14: `wrap` puts the members into one element.
-func TestABodyInXMLIsWrapped(t *testing.T) {
+func TestXMLBodyIsWrapped(t *testing.T) {
 	u := newRecorded(t, says("application/xml", "<response><article id=\"7\"/></response>"))
 	g := harness.Prepare(t)
 	wrapped := strings.Replace(strings.Replace(inXML, "ADDR", u.Addr, 1), "item /article", "item /article\n\t\t\twrap article", 1)
@@ -99,7 +99,7 @@ func TestABodyInXMLIsWrapped(t *testing.T) {
 }
 
 // R14: a body is one document, whatever is in its texts.
-func TestABodyIsSentAsXML(t *testing.T) {
+func TestBodyIsSentAsXML(t *testing.T) {
 	one := "<response><article id=\"7\"/></response>"
 	u := newRecorded(t, says("application/xml", one))
 	g := harness.Prepare(t)

@@ -27,7 +27,7 @@ const byXMLRPC = `api_rest {
 	}`
 
 // R14: an API that speaks XML-RPC.
-func TestAnAPIThatSpeaksXMLRPC(t *testing.T) {
+func TestXMLRPCUpstream(t *testing.T) {
 	media, status, answer := "", 200, ""
 	u := newRecorded(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", media)

@@ -15,7 +15,7 @@ import (
 // The benchmark in a short form, with every kind of request. The ratios that are accepted are
 // about twice what is measured: a busy machine must not fail, a handler that doubles its cost
 // must.
-func TestTheBenchmarkMeasuresAndNothingCostsTwiceAsMuch(t *testing.T) {
+func TestBenchmarkRatiosStayWithinBounds(t *testing.T) {
 	most := map[string]float64{
 		"errors, guard, 2 limits, api_proxy": 1.3, "refused: 429, limits in Redis": 0, "errors, guard, 2 limits, api_rest: translated": 0,
 		"errors, guard, 2 limits, api_proxy, HTTP/2": 0, "errors, guard, 2 limits, api_proxy, half load": 0, "/token": 3.5, "1,000 rules": 2,

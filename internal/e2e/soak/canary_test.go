@@ -16,11 +16,11 @@ import (
 	"github.com/gatehouse/gatehouse/module/gatewaytest"
 )
 
-// TestNoSecretIsFoundAnywhereAfterARun is E18, O03, O07 and H10: everything that the
+// TestRunLeavesNoSecretAnywhere is E18, O03, O07 and H10: everything that the
 // authorization server does is done once, well and badly, with logs at DEBUG, and then
 // nothing that was secret is in any log, in the metrics, the stored configuration, the
 // database, or an error page.
-func TestNoSecretIsFoundAnywhereAfterARun(t *testing.T) {
+func TestRunLeavesNoSecretAnywhere(t *testing.T) {
 	c := newCanaryRun(t)
 	master := c.plantEnv("CANARY_MASTER", "the gateway's secret")
 	client := c.plantEnv("CANARY_CLIENT", "a client's secret")

@@ -71,7 +71,7 @@ const apacheClient = `client apache {
 
 // A certified relying party of Debian's signs a user in, reads id_token and userinfo,
 // and signs the user out again at both ends.
-func TestApacheSignsAUserInAndOut(t *testing.T) {
+func TestApacheRelyingPartySignsAUserInAndOut(t *testing.T) {
 	port := harness.FreePorts(t, 1)[0]
 	g := begin(t, apacheClient, "$APACHE", fmt.Sprint(port))
 	base := fmt.Sprintf("http://localhost:%d", port)
@@ -122,7 +122,7 @@ func TestApacheSignsAUserInAndOut(t *testing.T) {
 }
 
 // A user who says no comes back to Apache as one who was refused.
-func TestApacheIsToldThatTheUserRefused(t *testing.T) {
+func TestApacheLearnsThatTheUserRefused(t *testing.T) {
 	port := harness.FreePorts(t, 1)[0]
 	g := begin(t, apacheClient, "$APACHE", fmt.Sprint(port))
 	startApache(t, port, strings.ReplaceAll(apacheConfig, "$ISSUER", g.ID))

@@ -45,7 +45,7 @@ func deviceConfig(g *harness.Gateway) *oauth2.Config {
 	}}
 }
 
-func TestADeviceOfTheGoLibrarySignsIn(t *testing.T) {
+func TestGoOAuth2DeviceSignsIn(t *testing.T) {
 	g := begin(t, deviceClient)
 	c := deviceConfig(g)
 	verifier := oauth2.GenerateVerifier()
@@ -82,7 +82,7 @@ func TestADeviceOfTheGoLibrarySignsIn(t *testing.T) {
 	}
 }
 
-func TestADeviceOfTheGoLibraryHearsNo(t *testing.T) {
+func TestGoOAuth2DeviceIsDenied(t *testing.T) {
 	g := begin(t, deviceClient)
 	c := deviceConfig(g)
 	device, err := c.DeviceAuth(t.Context())

@@ -34,7 +34,7 @@ const (
 		` + deviceClient
 )
 
-func TestTheNodeClientUsesEverything(t *testing.T) {
+func TestNodeOpenIDClientUsesEverything(t *testing.T) {
 	t.Setenv("INITIAL_TOKEN", initialToken)
 	key := harness.NewClientKey(t)
 	named := strings.Replace(key.JWKS, `{"kty"`, `{"kid":"k1","use":"sig","alg":"ES256","kty"`, 1)

@@ -88,7 +88,7 @@ func (a *protected) wantRefused(p harness.Page, status int, challenge string) {
 }
 
 // S23: Apache as a resource server, with the lines of the recipe.
-func TestApacheProtectsAnAPIWithOurTokens(t *testing.T) {
+func TestApacheResourceServerAcceptsOurTokens(t *testing.T) {
 	const section = "Apache: mod_auth_openidc as a resource server"
 	g := begin(t, clientsOf(t, section)+`
 		scope write "Write"

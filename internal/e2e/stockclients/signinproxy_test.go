@@ -11,7 +11,7 @@ import (
 )
 
 // S23: a sign-in proxy with the gateway as its provider, with the lines of the recipe.
-func TestASignInProxyTellsAnApplicationWhoTheUserIs(t *testing.T) {
+func TestOAuth2ProxyPassesTheUserToAnApplication(t *testing.T) {
 	const section = "A sign-in proxy"
 	port := harness.FreePorts(t, 1)[0]
 	portal := "http://localhost:" + strconv.Itoa(port)

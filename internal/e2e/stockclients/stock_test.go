@@ -51,7 +51,7 @@ func TestAuthJSAndSimpleOAuth2SignIn(t *testing.T) {
 
 // S17, S18, S19, S20, S22: clients of an MCP server find the authorization server from a 401, whatever
 // their spelling of the resource.
-func TestClientsOfMCPFindTheirWayAndCall(t *testing.T) {
+func TestMCPClientsDiscoverTheServerAndCall(t *testing.T) {
 	t.Setenv("REGISTRATION_TOKEN", initialToken)
 	ports := harness.FreePorts(t, 2)
 	g := harness.Prepare(t)
@@ -78,7 +78,7 @@ func TestClientsOfMCPFindTheirWayAndCall(t *testing.T) {
 
 // S01: python-social-auth gets the text it repairs, where it says who it is or is configured to, and
 // everybody else JSON.
-func TestStockLibrariesOfPythonSignIn(t *testing.T) {
+func TestPythonLibrariesSignIn(t *testing.T) {
 	const client = `
 		client NAME {
 			secret {env.APP_SECRET}

@@ -81,7 +81,7 @@ func (g *weixin) scan(t *testing.T, address, decision string) *url.URL {
 	return p.Location(t)
 }
 
-func TestAStockLibraryOfGoSignsInByAScannedCode(t *testing.T) {
+func TestGoWechatLibrarySignsInByScannedCode(t *testing.T) {
 	g := beginWeixin(t)
 	site := wechat.New("portal", portalSecret, g.home+"/weixin", wechat.WECHAT_LANG_CN)
 	site.AuthURL, site.TokenURL, site.ProfileURL = g.ID+"/connect/qrconnect", g.ID+"/sns/oauth2/access_token", g.ID+"/sns/userinfo"
@@ -129,7 +129,7 @@ func TestAStockLibraryOfGoSignsInByAScannedCode(t *testing.T) {
 	}
 }
 
-func TestTheGoLibraryForOAuthSignsInWithAnAppID(t *testing.T) {
+func TestGoOAuth2LibrarySignsInWithAnAppID(t *testing.T) {
 	g := beginWeixin(t)
 	for name, style := range map[string]oauth2.AuthStyle{
 		"found out": oauth2.AuthStyleAutoDetect, "in the header": oauth2.AuthStyleInHeader, "in the body": oauth2.AuthStyleInParams,
@@ -208,7 +208,7 @@ func TestTheGoLibraryForOAuthSignsInWithAnAppID(t *testing.T) {
 	}
 }
 
-func TestStockLibrariesOfNodeSignInByAScannedCodeAndInOneBrowser(t *testing.T) {
+func TestNodeWechatLibrariesSignIn(t *testing.T) {
 	g := beginWeixin(t)
 	out := harness.Node(t, time.Minute, "weixin.js", []string{
 		"ISSUER=" + g.ID, "SECRET=" + portalSecret, "HOME=" + g.home, fmt.Sprint("HOME_PORT=", g.port),

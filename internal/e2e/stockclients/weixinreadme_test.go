@@ -7,7 +7,7 @@ import (
 )
 
 // Every setting that the README names for a library is one with which a test runs it.
-func TestTheREADMENamesTheSettingsWithWhichStockLibrariesAreRun(t *testing.T) {
+func TestREADMELibrarySettingsAreTested(t *testing.T) {
 	page, err := os.ReadFile("../../../" + variantBPage)
 	if err != nil {
 		t.Fatal(err)

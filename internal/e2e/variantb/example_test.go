@@ -19,7 +19,7 @@ func start(t *testing.T) *stand {
 	return &stand{e, e.At("http://localhost:8080"), e.At("http://localhost:8082")}
 }
 
-func TestTheExampleRunsAndItsREADMEWorksLineByLine(t *testing.T) {
+func TestExampleREADMEWorksLineByLine(t *testing.T) {
 	s := start(t)
 	for _, want := range []string{s.site, s.issuer + "/device", "alice", "correct horse battery staple"} {
 		if !strings.Contains(s.Out.String(), want) {
@@ -39,7 +39,7 @@ func TestTheExampleRunsAndItsREADMEWorksLineByLine(t *testing.T) {
 	s.Unwritten(t, s.Secret(t, "PORTAL_SECRET"))
 }
 
-func TestRunNamesAPortThatIsTakenAndEndsWithItsPrograms(t *testing.T) {
+func TestRunReportsATakenPortAndEndsWithItsPrograms(t *testing.T) {
 	e := example.Copy(t, "variant-b", "variant-b/portal")
 	e.RefusesTakenPorts(t)
 	e.EndsWithEachProgram(t)

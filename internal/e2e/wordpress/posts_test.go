@@ -58,7 +58,7 @@ func (l list) titles() (all []string) {
 }
 
 // Everything that a client does with posts, with some thirty lines of api_rest.
-func TestPosts(t *testing.T) {
+func TestWordPressPosts(t *testing.T) {
 	g := start(t)
 	reader, writer := g.reader, g.writer
 	for i := range 12 {

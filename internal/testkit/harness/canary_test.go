@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestACanaryIsFoundInWhateverShape(t *testing.T) {
+func TestCanaryIsFoundInAnyEncoding(t *testing.T) {
 	const value = "S3cr3t/with+signs&more"
 	c := new(Canaries)
 	c.Plant(t, "it", value)

@@ -26,7 +26,7 @@ func (f *failing) end() {
 
 const tinySite = "{\n" + Quiet + "\n}\nhttp://$ID {\n\tlog\n\trespond /$PATH ok\n}\nhttp://$API {\n\trespond ok\n}\n"
 
-func TestAFailedTestShowsTheEndOfTheLog(t *testing.T) {
+func TestFailedTestShowsTheEndOfTheLog(t *testing.T) {
 	f := &failing{TB: t}
 	g := Start(f, tinySite, "$PATH", "seen")
 	for range failureLines {
@@ -50,7 +50,7 @@ func TestAFailedTestShowsTheEndOfTheLog(t *testing.T) {
 	}
 }
 
-func TestOfALongLogTheLastLinesAreShown(t *testing.T) {
+func TestFailureLogShowsTheLastLines(t *testing.T) {
 	out, f := new(Output), &failing{TB: t}
 	for i := range 100 {
 		fmt.Fprintln(out, "line", i)

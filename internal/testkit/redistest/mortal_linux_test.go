@@ -13,7 +13,7 @@ const childEnv = "GATEHOUSE_TEST_REDIS_CHILD"
 
 // The child is this very test in a process of its own, which starts a server and waits to
 // be killed.
-func TestAServerDiesWithTheProcessThatStartedItAlsoFrozen(t *testing.T) {
+func TestServerDiesWithItsParentEvenFrozen(t *testing.T) {
 	if os.Getenv(childEnv) != "" {
 		s := Start(t)
 		s.Freeze()

@@ -57,7 +57,7 @@ func (l *line) expect(t *testing.T, answer string) {
 	}
 }
 
-func TestAHealthyProxyIsNotThere(t *testing.T) {
+func TestHealthyProxyIsTransparent(t *testing.T) {
 	p := NewProxy(t, Shared(t).Addr)
 	l := dial(t, p.Addr)
 	big := strings.Repeat("x", 300_000)
@@ -72,7 +72,7 @@ func TestAHealthyProxyIsNotThere(t *testing.T) {
 	}
 }
 
-func TestLatencyDelaysEachReplyOnceAndEndsWithHeal(t *testing.T) {
+func TestLatencyDelaysEachReplyUntilHeal(t *testing.T) {
 	p := NewProxy(t, Shared(t).Addr)
 	l := dial(t, p.Addr)
 	l.say(t, "PING")
@@ -97,7 +97,7 @@ func TestLatencyDelaysEachReplyOnceAndEndsWithHeal(t *testing.T) {
 	}
 }
 
-func TestABlackHoleAnswersNothingAndWhatWasSentArrivesLate(t *testing.T) {
+func TestBlackholedProxyDelaysWhatWasSent(t *testing.T) {
 	s := Shared(t)
 	p := NewProxy(t, s.Addr)
 	old, abandoned := dial(t, p.Addr), dial(t, p.Addr)
@@ -125,7 +125,7 @@ func TestABlackHoleAnswersNothingAndWhatWasSentArrivesLate(t *testing.T) {
 	awaitCondition(t, "the abandoned request is executed", func() bool { return s.CLI("exists", "abandoned") == "1" })
 }
 
-func TestABlackHoleHoldsRepliesThatAreOnTheirWay(t *testing.T) {
+func TestBlackholeHoldsRepliesInTransit(t *testing.T) {
 	p := NewProxy(t, Shared(t).Addr)
 	l := dial(t, p.Addr)
 	l.say(t, "BLPOP", "nothing", "0.1")
@@ -138,7 +138,7 @@ func TestABlackHoleHoldsRepliesThatAreOnTheirWay(t *testing.T) {
 	l.expect(t, "*-1")
 }
 
-func TestResetResetsOldAndNewConnectionsUntilHeal(t *testing.T) {
+func TestProxyResetsConnectionsUntilHeal(t *testing.T) {
 	p := NewProxy(t, Shared(t).Addr)
 	l := dial(t, p.Addr)
 	l.say(t, "PING")
@@ -161,7 +161,7 @@ func TestResetResetsOldAndNewConnectionsUntilHeal(t *testing.T) {
 	l.expect(t, "+PONG")
 }
 
-func TestACutEndsConnectionsAndServesNewOnes(t *testing.T) {
+func TestProxyCutEndsConnectionsAndServesNewOnes(t *testing.T) {
 	p := NewProxy(t, Shared(t).Addr)
 	l := dial(t, p.Addr)
 	l.say(t, "PING")
@@ -176,7 +176,7 @@ func TestACutEndsConnectionsAndServesNewOnes(t *testing.T) {
 	awaitCondition(t, "the old one is forgotten", func() bool { return p.Conns() == 1 })
 }
 
-func TestADroppedReplyIsOfARequestThatWasExecuted(t *testing.T) {
+func TestDroppedReplyBelongsToAnExecutedRequest(t *testing.T) {
 	s := Shared(t)
 	p := NewProxy(t, s.Addr)
 	p.DropReplies(2)
@@ -198,7 +198,7 @@ func TestADroppedReplyIsOfARequestThatWasExecuted(t *testing.T) {
 	}
 }
 
-func TestRepliesAreDroppedOfTheCommandsThatAreNamed(t *testing.T) {
+func TestProxyDropsRepliesOfNamedCommands(t *testing.T) {
 	p := NewProxy(t, Shared(t).Addr)
 	p.DropReplies(1, "SET")
 	l := dial(t, p.Addr)
@@ -210,7 +210,7 @@ func TestRepliesAreDroppedOfTheCommandsThatAreNamed(t *testing.T) {
 	}
 }
 
-func TestFromOneReplyOnAllAreDroppedUntilHeal(t *testing.T) {
+func TestProxyDropsAllRepliesFromTheNthUntilHeal(t *testing.T) {
 	s := Shared(t)
 	p := NewProxy(t, s.Addr)
 	p.DropRepliesFrom(2, "INCR")
@@ -237,7 +237,7 @@ func TestFromOneReplyOnAllAreDroppedUntilHeal(t *testing.T) {
 	l.expect(t, ":4")
 }
 
-func TestAProxyEndsAConnectionWhoseServerEnds(t *testing.T) {
+func TestProxyClosesConnectionsWithItsServer(t *testing.T) {
 	s := Start(t)
 	p := NewProxy(t, s.Addr)
 	l := dial(t, p.Addr)

@@ -13,7 +13,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func TestAServerForgetsOnRestartUnlessItIsToldToRemember(t *testing.T) {
+func TestServerForgetsOnRestartUnlessPersistent(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		want string
@@ -28,7 +28,7 @@ func TestAServerForgetsOnRestartUnlessItIsToldToRemember(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsStoppedOrKilledTakesNoConnection(t *testing.T) {
+func TestStoppedServerAcceptsNoConnection(t *testing.T) {
 	s := Start(t)
 	for name, end := range map[string]func(){"stopped": s.Stop, "killed": s.Kill, "frozen and stopped": func() { s.Freeze(); s.Stop() }, "frozen and killed": func() { s.Freeze(); s.Kill() }} {
 		end()
@@ -39,7 +39,7 @@ func TestAServerThatIsStoppedOrKilledTakesNoConnection(t *testing.T) {
 	}
 }
 
-func TestAFrozenServerTakesRequestsAndAnswersThemWhenItThaws(t *testing.T) {
+func TestFrozenServerAnswersOnceThawed(t *testing.T) {
 	s := Start(t)
 	l := dial(t, s.Addr)
 	s.Freeze()
@@ -58,7 +58,7 @@ func TestOptionsReachTheServer(t *testing.T) {
 	}
 }
 
-func TestAServerWithTLSSpeaksNothingElse(t *testing.T) {
+func TestTLSServerRefusesPlainText(t *testing.T) {
 	s, certs := StartTLS(t)
 	if got := s.CLI("ping"); got != "PONG" || !strings.HasPrefix(s.URL(), "rediss://") {
 		t.Errorf("%s says %q", s.URL(), got)
@@ -79,14 +79,14 @@ func TestAServerWithTLSSpeaksNothingElse(t *testing.T) {
 	}
 }
 
-func TestASharedServerIsStartedOnce(t *testing.T) {
+func TestSharedServerIsStartedOnce(t *testing.T) {
 	a, b := Shared(t), Shared(t)
 	if a.Addr != b.Addr {
 		t.Errorf("%s and %s", a.Addr, b.Addr)
 	}
 }
 
-func TestSentinelsPromoteTheReplicaAndTheOldPrimaryComesBackAsOne(t *testing.T) {
+func TestSentinelsPromoteAReplicaAndDemoteTheOldPrimary(t *testing.T) {
 	s := StartSentinel(t)
 	if !strings.HasPrefix(s.URL(), "redis+sentinel://127.0.0.1:") || strings.Count(s.URL(), ",") != 2 || !strings.HasSuffix(s.URL(), "/gatehouse") {
 		t.Error(s.URL())
@@ -110,7 +110,7 @@ func TestSentinelsPromoteTheReplicaAndTheOldPrimaryComesBackAsOne(t *testing.T) 
 	}
 }
 
-func TestAClusterServesEveryKeyAndEveryPrimaryHasAReplica(t *testing.T) {
+func TestClusterServesAllKeysAndHasReplicas(t *testing.T) {
 	c := StartCluster(t)
 	if len(c.Nodes) != 6 || strings.Count(c.URL(), ",") != 2 {
 		t.Errorf("%d nodes, %s", len(c.Nodes), c.URL())

@@ -8,11 +8,11 @@ import (
 	"github.com/gatehouse/gatehouse/module/directory"
 )
 
-func TestMemoryKeepsTheContract(t *testing.T) {
+func TestMemoryMeetsTheContract(t *testing.T) {
 	Run(t, func(_ *testing.T, users []Seed) directory.Directory { return NewMemory(users...) })
 }
 
-func TestMemoryLocksRemovesAndFailsOnDemand(t *testing.T) {
+func TestMemoryDirectoryLocksRemovesAndFails(t *testing.T) {
 	m := NewMemory(seeds()...)
 	m.SetLocked("u-ann", true)
 	mustRefuse(t, m, "ann", annPassword)
@@ -41,7 +41,7 @@ func TestMemoryLocksRemovesAndFailsOnDemand(t *testing.T) {
 	}
 }
 
-func TestMemoryRefusesUsersThatCannotBe(t *testing.T) {
+func TestMemoryRefusesInvalidUsers(t *testing.T) {
 	user := func(id, name string) Seed { return Seed{User: directory.User{ID: id, Username: name}} }
 	cases := map[string][]Seed{
 		"no ID":                        {user("", "ann")},
@@ -61,7 +61,7 @@ func TestMemoryRefusesUsersThatCannotBe(t *testing.T) {
 	}
 }
 
-func TestLeavingOutTheHashIsToldFromNoise(t *testing.T) {
+func TestMissingHashIsDistinguishedFromNoise(t *testing.T) {
 	const ms = time.Millisecond
 	cases := map[string]struct {
 		times []time.Duration

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTheCommonCostIsThatOfMostUsersHoweverOftenOneTries(t *testing.T) {
+func TestCommonCostFollowsMostUsers(t *testing.T) {
 	bcrypt := parsed(t, "$2y$10$"+strings.Repeat("s", 53)).Cost()
 	c := NewCommonCost(nil)
 	if c.Dummy().Cost() != usual {

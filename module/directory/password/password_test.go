@@ -58,7 +58,7 @@ var known = map[string]struct{ hash, password string }{
 	"CRYPT of slappasswd":                  {"{CRYPT}$6$gJVEmLDf$sT/U86rJ4CNoLY.Mk56MZGlKFVObT8OXLjvSa.CtTewhEagSU5rzs9OG3k71PZAVRmbE2NwjJOvc6sPXn2WCO.", battery},
 }
 
-func TestHashesOfOtherProgramsMatchTheirPasswordsOnly(t *testing.T) {
+func TestForeignHashesMatchOnlyTheirPasswords(t *testing.T) {
 	for name, k := range known {
 		t.Run(name, func(t *testing.T) {
 			p, err := Parse(k.hash)
@@ -92,7 +92,7 @@ func parsed(t *testing.T, hash string) *Parsed {
 	return p
 }
 
-func TestAFreshHashMatchesAndIsUpToDate(t *testing.T) {
+func TestNewHashMatchesAndIsUpToDate(t *testing.T) {
 	for _, pass := range []string{battery, "", "before\x00after", strings.Repeat("x", 1024), "\xff"} {
 		hash := Hash(pass)
 		p := parsed(t, hash)
@@ -115,7 +115,7 @@ func TestAFreshHashMatchesAndIsUpToDate(t *testing.T) {
 	}
 }
 
-func TestBcryptMatchesNoPasswordItCannotTellFromAnother(t *testing.T) { // U21
+func TestBcryptRefusesTruncatedAndRepeatedPasswords(t *testing.T) { // U21
 	whole := strings.Repeat("0123456789", 7) + "ab" // 72 bytes
 	p, err := Parse("$2y$04$abcdefghijklmnopqrstuuMtJwfagkGaCKZ.IMpPJzYjhgL/xnp2C")
 	if err != nil {
@@ -141,7 +141,7 @@ func TestBcryptMatchesNoPasswordItCannotTellFromAnother(t *testing.T) { // U21
 	}
 }
 
-func TestAFreshBcryptHashIsInPHPsForm(t *testing.T) {
+func TestNewBcryptHashHasPHPsPrefix(t *testing.T) {
 	hash, ok := HashBcrypt(battery)
 	p, err := Parse(hash)
 	if !ok || err != nil || !strings.HasPrefix(hash, "$2y$12$") || !p.Matches(battery) || !p.GoodBcrypt() {
@@ -149,7 +149,7 @@ func TestAFreshBcryptHashIsInPHPsForm(t *testing.T) {
 	}
 }
 
-func TestHashesThatAskForTooMuchOrAreNoneAreRefusedWithoutQuotingThem(t *testing.T) {
+func TestExpensiveOrInvalidHashesAreRefusedUnquoted(t *testing.T) {
 	fifty := strings.Repeat("s", 53)
 	cases := map[string]struct{ hash, want string }{
 		"nothing":                      {"", "not a password hash of a known form"},
@@ -222,7 +222,7 @@ func TestHashesThatAskForTooMuchOrAreNoneAreRefusedWithoutQuotingThem(t *testing
 	}
 }
 
-func TestADummyCostsWhatItStandsFor(t *testing.T) {
+func TestDummyHashCostsAsMuchAsARealOne(t *testing.T) {
 	for name, k := range known {
 		p, err := Parse(k.hash)
 		if err != nil {
@@ -243,7 +243,7 @@ func TestADummyCostsWhatItStandsFor(t *testing.T) {
 	}
 }
 
-func TestMostUsedIsTheCostOfMost(t *testing.T) {
+func TestMostUsedHashCostIsFound(t *testing.T) {
 	a, b := usual, Cost{kind: "argon2id", memory: 4096, rounds: 1, threads: 1, salt: 16, tag: 32}
 	cases := map[string]struct {
 		count  map[Cost]int

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestSchemesMatchWhatPHPWouldHaveStored(t *testing.T) {
+func TestSchemesMatchPHPHashes(t *testing.T) {
 	cases := map[string]struct{ scheme, digest, salt string }{
 		"md5":                   {"md5", "3cb4e732631f47e6eb961f34554b7cde", ""},
 		"md5, spelled out":      {" md5( password ) ", "3CB4E732631F47E6EB961F34554B7CDE", "ignored"},
@@ -44,7 +44,7 @@ func TestSchemesMatchWhatPHPWouldHaveStored(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoSchemeIsRefused(t *testing.T) {
+func TestInvalidSchemesAreRefused(t *testing.T) {
 	for _, text := range []string{
 		"", "md4", "password", "salt", "md5()", "md5(salt)", "md5(password", "md5 password)", "md5(password))", "md5(password)+salt",
 		"md5(password+)", "md5(+password)", "md5(password,salt)", "md5(user+password)", "crypt(password)", "md5(password)(salt)",

@@ -8,7 +8,7 @@ import (
 )
 
 // A set of ranges contains what one of the ranges contains.
-func TestASetOfRangesContainsWhatOneOfThemDoes(t *testing.T) {
+func TestRangeSetContainsWhatItsRangesDo(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	address := func() netip.Addr {
 		four := [4]byte{10, byte(r.IntN(2)), byte(r.IntN(4)), byte(r.IntN(256))}

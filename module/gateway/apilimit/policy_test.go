@@ -8,7 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-func TestAPolicyCountsByAKnownKey(t *testing.T) {
+func TestPolicyKeyIsValidated(t *testing.T) {
 	for by, ok := range map[string]bool{"client": true, "all": true, "t-{http.request.host}": true, "": false, "clinet": false} {
 		err := Policy{Name: "a", By: by, Limit: 1, Window: caddy.Duration(time.Second)}.Check()
 		if (err == nil) != ok {
@@ -17,13 +17,13 @@ func TestAPolicyCountsByAKnownKey(t *testing.T) {
 	}
 }
 
-func TestNoPolicyHasTheNameOfRequestsWithoutOne(t *testing.T) {
+func TestPolicyCannotBeNamedNone(t *testing.T) {
 	if err := (Policy{Name: unreportedLabel, By: "ip", Limit: 1, Window: caddy.Duration(time.Second)}).Check(); err == nil {
 		t.Error("metrics could not tell its decisions from those without a policy")
 	}
 }
 
-func TestTheDefaultLimiterHasAName(t *testing.T) {
+func TestDefaultLimiterHasAName(t *testing.T) {
 	p := Policy{Name: "client", By: "client", Limit: 1, Window: caddy.Duration(time.Second)}
 	unnamed, err := p.build("")
 	named, err2 := p.build("default")
@@ -32,7 +32,7 @@ func TestTheDefaultLimiterHasAName(t *testing.T) {
 	}
 }
 
-func TestExemptAreClientsAddressesAndRanges(t *testing.T) {
+func TestExemptionsAreClientsAddressesAndRanges(t *testing.T) {
 	unknown := func(id string) bool { return id != "nightly" }
 	l := &Limit{Exempt: []string{"nightly", "192.0.2.7", "10.1.2.3/8", "2001:db8::1", "::ffff:192.0.2.8"}}
 	if err := l.buildExempt(unknown); err != nil {

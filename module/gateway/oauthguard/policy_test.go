@@ -8,7 +8,7 @@ import (
 )
 
 // N01: nothing that answers 2xx without a rule goes with decision_only, in JSON either.
-func TestAGuardThatOnlyDecidesHasNoWordThatPermits(t *testing.T) {
+func TestDecisionOnlyGuardRefusesPermissiveOptions(t *testing.T) {
 	for want, g := range map[string]Guard{
 		"no cors":        {DecisionOnly: true, CORS: []string{"*"}},
 		"no cors beside": {DecisionOnly: true, CORSUpstream: true},

@@ -10,7 +10,7 @@ import (
 
 // What a handler or a matcher may read is in the request from the start: without it, requests
 // would go elsewhere or lack the field.
-func TestOnlyRoutesThatReadNothingOfItConceal(t *testing.T) { // R11
+func TestOnlyRoutesThatDoNotReadTheValueConceal(t *testing.T) { // R11
 	const proxy = `{"handler":"reverse_proxy","upstreams":[{"dial":"a:1"}]}`
 	in := func(handlers string) string { return `[{"handle":[` + handlers + `]}]` }
 	matched := func(match string) string { return `[{"match":[` + match + `],"handle":[` + proxy + `]}]` }

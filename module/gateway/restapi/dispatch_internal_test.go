@@ -7,7 +7,7 @@ import (
 )
 
 // Explain reports what dispatch decides, and the handler acts on it.
-func TestWhatAnswersARequest(t *testing.T) {
+func TestDispatchDecidesWhatAnswers(t *testing.T) {
 	const config = `{"openapi": {}, "vendor": "acme", "upstream": [{}], "versions": [{"name": "v1"}],
 		"jobs": [{"path": "imports", "upstream": "/i"}, {"path": "reports", "upstream": "/r", "when": "preferred"}],
 		"resources": [{"path": "articles"}, {"path": "reports"}]}`

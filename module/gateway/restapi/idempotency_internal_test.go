@@ -14,7 +14,7 @@ import (
 )
 
 // Else a repetition with the same Idempotency-Key would make another job.
-func TestAJobThatMayBeThereIsNotUndone(t *testing.T) {
+func TestPossiblyStoredJobKeepsItsIdempotencyKey(t *testing.T) {
 	away := errors.New("away")
 	for err, want := range map[error]bool{away: true, fmt.Errorf("%w: %w", job.ErrUnknown, away): false} {
 		if got := undone(envelope.Unavailable(err)); got != want {
@@ -24,7 +24,7 @@ func TestAJobThatMayBeThereIsNotUndone(t *testing.T) {
 }
 
 // Caddy's proxy says 499 of a request that was given up, and may have been sent by then.
-func TestARequestThatWasGivenUpIsNotUndone(t *testing.T) {
+func TestAbandonedRequestKeepsItsIdempotencyKey(t *testing.T) {
 	for status, want := range map[int]bool{499: false, 404: true, 503: true, 502: false} {
 		if got := undone(envelope.Fail(status, "", "", errors.New("gone"))); got != want {
 			t.Errorf("%d: %v", status, got)
@@ -32,7 +32,7 @@ func TestARequestThatWasGivenUpIsNotUndone(t *testing.T) {
 	}
 }
 
-func TestARequestThatReachedNoServerIsUndone(t *testing.T) {
+func TestUnsentRequestFreesItsIdempotencyKey(t *testing.T) {
 	for _, err := range []error{reverseproxy.DialError{}, &http1.DialError{Err: errors.New("refused")}} {
 		if !undone(envelope.Fail(http.StatusBadGateway, "", "", err)) {
 			t.Errorf("%T counts as sent", err)

@@ -12,7 +12,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-func TestMissingValuesAreLoggedWithWordAndPlaceholder(t *testing.T) {
+func TestMissingValuesAreLoggedWithOptionAndPlaceholder(t *testing.T) {
 	t.Setenv("GATEHOUSE_TEST_SET", "s3cret")
 	t.Setenv("GATEHOUSE_TEST_EMPTY", "")
 	dir := t.TempDir()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAnAddressOfTheUpstreamIsKnownWithoutItsUsualPort(t *testing.T) {
+func TestUpstreamAddressMatchesWithoutDefaultPort(t *testing.T) {
 	for _, c := range []struct {
 		location, hostport string
 		want               bool

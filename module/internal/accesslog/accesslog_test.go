@@ -12,7 +12,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 )
 
-func TestALineGoesWhereCaddysWould(t *testing.T) {
+func TestAccessLogMatchesCaddysRouting(t *testing.T) {
 	names := func(s ...string) caddyhttp.StringArray { return s }
 	for name, c := range map[string]struct {
 		host string

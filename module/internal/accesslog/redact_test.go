@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestAnAddressIsShownWithoutWhatIsSecret(t *testing.T) {
+func TestLoggedAddressHidesSecrets(t *testing.T) {
 	for raw, want := range map[string]string{
 		"/authorize":                                            "/authorize",
 		"/auth/.well-known/jwks.json":                           "/auth/.well-known/jwks.json",
@@ -55,7 +55,7 @@ func TestAnAddressIsShownWithoutWhatIsSecret(t *testing.T) {
 	}
 }
 
-func FuzzNothingBehindAQuestionMarkIsShownExceptWhatMayBe(f *testing.F) {
+func FuzzQueriesAreRedactedUnlessAllowed(f *testing.F) {
 	for _, s := range []string{"/a?state=S3cr3tS3cr3tS3cr3tS3cr3t", "/a?b=1#S3cr3tS3cr3tS3cr3tS3cr3t", "https://h/S3cr3tS3cr3tS3cr3tS3cr3t", "?S3cr3tS3cr3tS3cr3tS3cr3t"} {
 		f.Add(s)
 	}
@@ -76,7 +76,7 @@ func FuzzNothingBehindAQuestionMarkIsShownExceptWhatMayBe(f *testing.F) {
 	})
 }
 
-func TestOfAHeaderOnlyKnownValuesAreShown(t *testing.T) {
+func TestOnlyKnownHeaderValuesAreLogged(t *testing.T) {
 	got := redactHeader(http.Header{
 		"User-Agent": {"curl"}, "Authorization": {"Basic S3"}, "Cookie": {"a=S3", "b=S3"}, "Referer": {"https://h/?code=S3"},
 		"X-Api-Key": {"S3"}, "Location": {"https://h/cb?code=S3"},

@@ -31,7 +31,7 @@ func (u uncopied) Compact(context.Context) (before, after int64, err error) {
 }
 
 // The caller learns what to do: to wait for the other copy, or to make room.
-func TestACopyThatCannotBeMadeIsRefusedWithItsReason(t *testing.T) {
+func TestFailedBackupReportsItsReason(t *testing.T) {
 	var logged bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&logged, nil))
 	for _, c := range []struct {

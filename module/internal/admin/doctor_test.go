@@ -19,7 +19,7 @@ type noRevoker struct{}
 
 func (noRevoker) Revoke(context.Context, store.Revocation) error { return nil }
 
-func TestUsersAreNeededForEveryGrantButThatOfMachines(t *testing.T) {
+func TestEveryGrantButClientCredentialsNeedsUsers(t *testing.T) {
 	stored, err := clientstore.New(clientstore.Config{Store: storetest.NewMemory(nil), Revocations: noRevoker{}})
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func (outdated) Lookup(context.Context, string) (directory.User, bool, error) {
 
 func (d outdated) Fault(context.Context) error { return d.fault }
 
-func TestDoctorWarnsOfUsersThatAreNotReadAgain(t *testing.T) {
+func TestDoctorWarnsOfUnreadableUserChanges(t *testing.T) {
 	for want, fault := range map[string]error{"the user directory answers": nil, "changed users are not read: larger than max_size": errors.New("larger than max_size")} {
 		var found adminapi.Findings
 		(&Config{Users: outdated{fault: fault}}).checkDirectory(t.Context(), &found)

@@ -18,7 +18,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
 
-func TestCapacityIsWarnedOfAboveFourFifths(t *testing.T) {
+func TestCapacityIsWarnedOfAboveEightyPercent(t *testing.T) {
 	for _, c := range []struct {
 		used, most int64
 		grade      string
@@ -39,7 +39,7 @@ type filled struct {
 
 func (f *filled) Size(context.Context) (used, most int64, ok bool) { return f.used, 100, f.used > 0 }
 
-func TestCapacityOfANode(t *testing.T) {
+func TestNodeCapacityIsReported(t *testing.T) {
 	memory := storetest.NewMemory(nil)
 	revoked, err := revocationlist.New(revocationlist.Config{
 		Store: memory, MaxTokenLife: func() time.Duration { return time.Hour }, Limit: 10,

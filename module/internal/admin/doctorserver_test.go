@@ -29,7 +29,7 @@ type inProcess struct{ ratelimit.OpenSource }
 
 func (inProcess) Health() error { return nil }
 
-func TestTheDoctorAsksTheServerOfALimiter(t *testing.T) {
+func TestDoctorAsksALimitersServer(t *testing.T) {
 	secretive := errors.New("dial redis://u:hunter2@h:1: refused")
 	for name, c := range map[string]struct {
 		limiter *served

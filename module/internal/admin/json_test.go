@@ -24,7 +24,7 @@ func TestEveryRouteRefusesUnknownParameters(t *testing.T) {
 	}
 }
 
-func TestAPathHasItsOwnMethodsOnly(t *testing.T) {
+func TestAdminPathAllowsOnlyItsMethods(t *testing.T) {
 	for _, c := range []struct{ method, path, route, methods string }{
 		{"DELETE", "/gatehouse/keys/k1", "keys/*", "DELETE"},
 		{"DELETE", "/gatehouse/keys/rotate", "", "POST"},

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestAConnectionWaitsOnceForEachRefusal(t *testing.T) {
+func TestEachRefusalDelaysAConnectionOnce(t *testing.T) {
 	c := newCooldown()
 	at := time.Minute
 	c.now = func() time.Duration { return at }
@@ -33,7 +33,7 @@ func TestAConnectionWaitsOnceForEachRefusal(t *testing.T) {
 
 // The memory is fixed: of more connections than it has room for, some are forgotten and
 // none waits for another's refusal.
-func TestMoreConnectionsThanSlots(t *testing.T) {
+func TestCooldownForgetsConnectionsBeyondItsSlots(t *testing.T) {
 	c := newCooldown()
 	for i := range 2 * slots {
 		c.Begin(fmt.Sprint("refused ", i), time.Hour)

@@ -74,7 +74,7 @@ func (b *bench) refusal(c Class) (retryAfter int) {
 
 func most(c Class) int { return limits[c].work * processors }
 
-func TestEverythingIsAdmittedWhileRoundsAreShort(t *testing.T) {
+func TestShortRoundsAdmitEverything(t *testing.T) {
 	b := newBench()
 	for range 1000 {
 		if got := b.admits(Anonymous, 100); got != 100 {
@@ -85,7 +85,7 @@ func TestEverythingIsAdmittedWhileRoundsAreShort(t *testing.T) {
 	}
 }
 
-func TestFewAreAdmittedHoweverLongRoundsAre(t *testing.T) {
+func TestFewAreAdmittedHoweverLongTheRound(t *testing.T) {
 	b := newBench()
 	// A slow machine, or one that does other things.
 	for range 100 {
@@ -96,7 +96,7 @@ func TestFewAreAdmittedHoweverLongRoundsAre(t *testing.T) {
 	}
 }
 
-func TestACrowdThatIsSoonGoneIsAdmitted(t *testing.T) {
+func TestShortBurstIsAdmitted(t *testing.T) {
 	b := newBench()
 	if got := b.crowd(Client, 10_000, 5); got != 10_000 {
 		t.Errorf("%d of 10000 within the first 100 ms", got)
@@ -134,7 +134,7 @@ func TestKnownRequestsAreRefusedLast(t *testing.T) { // N10
 	}
 }
 
-func TestLimitsLastWhileRequestsHaveToWait(t *testing.T) {
+func TestOverloadLimitsLastWhileRequestsWait(t *testing.T) {
 	b := overloaded()
 	b.refusal(Client)
 	b.at += alert - 2*busy
@@ -150,7 +150,7 @@ func TestLimitsLastWhileRequestsHaveToWait(t *testing.T) {
 }
 
 // Refusals are no work: of a flood that is refused, every round admits as many as ever.
-func TestRefusalsDoNotFillRounds(t *testing.T) {
+func TestRefusalsDoNotUseUpRounds(t *testing.T) {
 	b := overloaded()
 	for range 50 {
 		b.refusal(Client)
@@ -191,7 +191,7 @@ func TestLowerClassesAreRefusedFirst(t *testing.T) {
 	}
 }
 
-func TestRefusedClientsComeBackSpreadOut(t *testing.T) {
+func TestRetryAfterIsSpreadOut(t *testing.T) {
 	b := overloaded()
 	for range 2000 {
 		b.refusal(Client)
@@ -213,7 +213,7 @@ func TestRefusedClientsComeBackSpreadOut(t *testing.T) {
 }
 
 // Those who wait are admitted in the order in which they came, each round as many as it may.
-func TestTheQueueIsServedInOrder(t *testing.T) {
+func TestQueueIsFirstInFirstOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := overloaded()
 		b.queue.took = 0 // as if rounds were short
@@ -254,7 +254,7 @@ func TestTheQueueIsServedInOrder(t *testing.T) {
 
 // A request is refused at once when it would wait longer than its class may; a round's
 // work may always wait, however long rounds are.
-func TestTheQueueIsAsLongAsItsWaitAllows(t *testing.T) {
+func TestQueueLengthFollowsItsMaximumWait(t *testing.T) {
 	for _, c := range []struct {
 		class Class
 		took  time.Duration
@@ -289,7 +289,7 @@ func TestTheQueueIsAsLongAsItsWaitAllows(t *testing.T) {
 }
 
 // The real scheduler: many goroutines at once, and all is admitted again afterwards.
-func TestAGateOfTheProcess(t *testing.T) {
+func TestProcessGateUnderTheRealScheduler(t *testing.T) {
 	g := processGate()
 	var wg sync.WaitGroup
 	for range 500 {
@@ -354,7 +354,7 @@ func TestKnownRequestsDoNotStarveTheQueue(t *testing.T) { // N10
 }
 
 // Requests that come when measuring is about to end do not wait for another to come.
-func TestNobodyWaitsWhenMeasuringEnds(t *testing.T) { // N10
+func TestEndOfMeasuringLeavesNoRequestWaiting(t *testing.T) { // N10
 	for at := time.Duration(0); at < (lull+5)*busy; at += busy / 4 {
 		synctest.Test(t, func(t *testing.T) {
 			g := processGate()

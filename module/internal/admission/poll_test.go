@@ -8,7 +8,7 @@ import (
 )
 
 // A goroutine that can always run keeps the only processor from polling the network.
-func TestAPollerWaitsForAPollOfTheNetwork(t *testing.T) {
+func TestPollerWaitsForANetworkPoll(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -64,7 +64,7 @@ func TestAPollerWaitsForAPollOfTheNetwork(t *testing.T) {
 	}
 }
 
-func TestAPollerIsClosedAndOpenedAgain(t *testing.T) {
+func TestPollerCanBeReopened(t *testing.T) {
 	var p poller
 	for range 3 {
 		p.openPoller()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestARefusalIsHeldBackUnlessTooManyAre(t *testing.T) { // N10
+func TestOverloadRefusalsAreDelayedUpToACap(t *testing.T) { // N10
 	s := NewShedder(slog.New(slog.DiscardHandler))
 	synctest.Test(t, func(t *testing.T) {
 		held := func(already int64, ctx context.Context) time.Duration {

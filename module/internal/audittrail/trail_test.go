@@ -29,7 +29,7 @@ func newTestTrail(events *eventqueue.Queue) (*Trail, *observer.ObservedLogs) {
 	return t, lines
 }
 
-func TestAnEventIsALineOfTheAuditLogger(t *testing.T) {
+func TestAuditEventIsALogLine(t *testing.T) {
 	trail, lines := newTestTrail(nil)
 	trail.Record(t.Context(), audit.Event{
 		Name: audit.Issue, Client: "web", Subject: "u-1", Grant: "g", Scopes: []string{"read", "write"}, Reason: "authorization_code",
@@ -50,7 +50,7 @@ func TestAnEventIsALineOfTheAuditLogger(t *testing.T) {
 	}
 }
 
-func TestWhatSomebodyTypedStaysOnTheLineAndIsCut(t *testing.T) {
+func TestAuditInputStaysOnOneLineAndIsTruncated(t *testing.T) {
 	for name, typed := range map[string]string{
 		"a line break":          "alice\n{\"event\":\"sign_in\"}",
 		"a carriage return":     "alice\rbob",
@@ -79,7 +79,7 @@ func TestWhatSomebodyTypedStaysOnTheLineAndIsCut(t *testing.T) {
 }
 
 // A key is made on a goroutine of its own, for a client that may be gone meanwhile.
-func TestAnEventMayBeRecordedWhenItsRequestIsOver(t *testing.T) {
+func TestAuditEventMayOutliveItsRequest(t *testing.T) {
 	trail, lines := newTestTrail(nil)
 	r := httptest.NewRequest("GET", "/", nil)
 	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), httptest.NewRecorder(), new(caddyhttp.Server))
@@ -95,7 +95,7 @@ func TestAnEventMayBeRecordedWhenItsRequestIsOver(t *testing.T) {
 	}
 }
 
-func TestNothingIsTakenOfARequestForATrailThatNobodyReads(t *testing.T) {
+func TestDisabledTrailReadsNothingOfARequest(t *testing.T) {
 	r := httptest.NewRequest("GET", "/", nil)
 	unread := newTrail(zap.NewNop(), nil)
 	for name, trail := range map[string]*Trail{"off": {}, "no log": unread} {

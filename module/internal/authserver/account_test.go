@@ -54,7 +54,7 @@ func (g *endRig) isSignedOutPage(p page) {
 	g.isPage(p)
 }
 
-func TestTheAccountPageComesAfterSigningIn(t *testing.T) {
+func TestAccountPageNeedsASignIn(t *testing.T) {
 	g := newEndRig(t)
 	b := g.browser()
 	login := b.get(accountURL)
@@ -79,7 +79,7 @@ func TestTheAccountPageComesAfterSigningIn(t *testing.T) {
 	g.users = nil
 }
 
-func TestTheAccountPageListsWhatWasAllowedHoweverItWas(t *testing.T) {
+func TestAccountPageListsEveryConsentAndGrant(t *testing.T) {
 	g := newEndRig(t)
 	g.clients.change("app", selfRegistered)
 	b, _ := g.tokens("ann", annsPassword)
@@ -124,7 +124,7 @@ func TestTheAccountPageListsWhatWasAllowedHoweverItWas(t *testing.T) {
 	}
 }
 
-func TestWithdrawingEndsAccessAtOnceAndTheApplicationMustAskAgain(t *testing.T) { // F10, C12
+func TestRevokingConsentEndsAccessAndAsksAgain(t *testing.T) { // F10, C12
 	g := newEndRig(t)
 	b, a := g.tokens("ann", annsPassword)
 	pending := g.issued(b.get(authorizeURL(webRequest())), http.StatusFound)
@@ -138,7 +138,7 @@ func TestWithdrawingEndsAccessAtOnceAndTheApplicationMustAskAgain(t *testing.T) 
 }
 
 // A form that was made before the user took the permission back does not bring it back.
-func TestAFormOfBeforeAWithdrawalAsksAgain(t *testing.T) { // N02
+func TestConsentFormFromBeforeRevocationAsksAgain(t *testing.T) { // N02
 	for _, sent := range []bool{false, true} {
 		g := newEndRig(t)
 		b := g.browser()
@@ -160,7 +160,7 @@ func TestAFormOfBeforeAWithdrawalAsksAgain(t *testing.T) { // N02
 	}
 }
 
-func TestDeadAndExpiredGrantsAreNotListed(t *testing.T) {
+func TestEndedAndExpiredGrantsAreNotListed(t *testing.T) {
 	g := newEndRig(t, func(c *authserver.Config) {
 		c.Lifetimes.Session, c.Lifetimes.SessionIdle = 90*24*time.Hour, 90*24*time.Hour
 	})
@@ -185,7 +185,7 @@ func onlyKey(g *endRig, kind store.Kind) store.Key {
 	return all[0].Key
 }
 
-func TestSessionsAreListedAndEndedOneByOne(t *testing.T) {
+func TestSessionsAreListedAndEndedIndividually(t *testing.T) {
 	g := newEndRig(t)
 	agent := func(b *tab, ua string) {
 		if p := b.do("POST", tokenIssuer+"/login", b.get(tokenIssuer+"/login").form("username", "ann", "password", annsPassword).Encode(), "User-Agent", ua); p.status != http.StatusSeeOther {
@@ -223,7 +223,7 @@ func TestSessionsAreListedAndEndedOneByOne(t *testing.T) {
 	}
 }
 
-func TestSigningOutOtherBrowsersLeavesThisOneAndTheApplications(t *testing.T) {
+func TestSignOutOfOtherBrowsersKeepsThisOneAndGrants(t *testing.T) {
 	g := newEndRig(t)
 	here, a := g.tokens("ann", annsPassword)
 	other, _ := g.tokens("ann", annsPassword)
@@ -238,7 +238,7 @@ func TestSigningOutOtherBrowsersLeavesThisOneAndTheApplications(t *testing.T) {
 	g.lives(a)
 }
 
-func TestSigningOutEverywhereEndsAll(t *testing.T) { // F10
+func TestSignOutEverywhereEndsAll(t *testing.T) { // F10
 	g := newEndRig(t)
 	here, a := g.tokens("ann", annsPassword)
 	other, second := g.tokens("ann", annsPassword)
@@ -258,7 +258,7 @@ func TestSigningOutEverywhereEndsAll(t *testing.T) { // F10
 
 // Whoever is signed in at the same browser later, or at another, can do nothing with
 // what the page of another user names.
-func TestNobodyEndsWhatIsNotTheirs(t *testing.T) { // U27
+func TestUsersCannotEndWhatIsNotTheirs(t *testing.T) { // U27
 	g := newEndRig(t)
 	ann, a := g.tokens("ann", annsPassword)
 	annElsewhere, _ := g.tokens("ann", annsPassword)
@@ -300,7 +300,7 @@ func onlySession(g *endRig, subject string) string {
 	return all[0].ID
 }
 
-func TestTheAccountFormIsRefusedFromElsewhere(t *testing.T) { // U07
+func TestAccountFormFromAnotherSiteIsRefused(t *testing.T) { // U07
 	g := newEndRig(t)
 	b, a := g.tokens("ann", annsPassword)
 	p := g.account(b)
@@ -349,7 +349,7 @@ func TestTheAccountFormIsRefusedFromElsewhere(t *testing.T) { // U07
 	g.account(b)
 }
 
-func TestALockedUserHasNoAccountPage(t *testing.T) { // U19
+func TestLockedUserHasNoAccountPage(t *testing.T) { // U19
 	g := newEndRig(t)
 	b, _ := g.tokens("ann", annsPassword)
 	p := g.account(b)
@@ -365,7 +365,7 @@ func TestALockedUserHasNoAccountPage(t *testing.T) { // U19
 
 func directoryOf(g *endRig) any { return g.server.Directory }
 
-func TestTheAccountPageShowsAHundredApplicationsAndSaysWhenThereAreMore(t *testing.T) {
+func TestAccountPageShowsAtMostAHundredApplications(t *testing.T) {
 	g := newEndRig(t)
 	b, _ := g.tokens("ann", annsPassword)
 	shown := func(more bool) {

@@ -26,7 +26,7 @@ func (g *tokenRig) advertised() (m advertised) {
 	return m
 }
 
-func TestWhatIsAdvertisedWorksAndNothingElse(t *testing.T) { // M08
+func TestEverythingAdvertisedWorksAndNothingElse(t *testing.T) { // M08
 	for name, past := range map[string]bool{"without grants of the past": false, "with grants of the past": true} {
 		t.Run(name, func(t *testing.T) {
 			g, pair := newKeyRig(t)

@@ -83,7 +83,7 @@ func newKeyRig(t *testing.T, change ...func(*authserver.Config)) (*tokenRig, key
 	return g, pair
 }
 
-func TestAClientAuthenticatesWithASignedAssertion(t *testing.T) {
+func TestClientAuthenticatesWithSignedAssertion(t *testing.T) {
 	g, pair := newKeyRig(t)
 	for _, p := range []params{
 		asserting(pair.sign(g.claims("keyed"))),
@@ -95,7 +95,7 @@ func TestAClientAuthenticatesWithASignedAssertion(t *testing.T) {
 }
 
 // CVE-2020-15222: the jti was remembered by one process only, or compared carelessly.
-func TestAnAssertionAuthenticatesOnce(t *testing.T) {
+func TestAssertionAuthenticatesOnce(t *testing.T) {
 	events := &trail{}
 	audited := func(c *authserver.Config) { c.Audit = events }
 	var shared authserver.Config
@@ -123,7 +123,7 @@ func TestAnAssertionAuthenticatesOnce(t *testing.T) {
 	g.want(g.token(asserting(pair.sign(g.claims("keyed2", "jti", claims["jti"])))), 200, "")
 }
 
-func TestOfManyParallelUsesOfAnAssertionOneSucceeds(t *testing.T) {
+func TestParallelAssertionUsesSucceedOnce(t *testing.T) {
 	g, pair := newKeyRig(t, func(c *authserver.Config) { c.Protect.ClientFailures = 1000 })
 	assertion := pair.sign(g.claims("keyed"))
 	var all sync.WaitGroup
@@ -147,13 +147,13 @@ func TestOfManyParallelUsesOfAnAssertionOneSucceeds(t *testing.T) {
 	}
 }
 
-func TestAFaultWhileRememberingAnAssertionIsNoAnswerAboutTheClient(t *testing.T) {
+func TestAssertionReplayCheckFaultIs503(t *testing.T) {
 	g, pair := newKeyRig(t)
 	g.store.plan(1, 100, false, errors.New("away"))
 	g.want(g.token(asserting(pair.sign(g.claims("keyed")))), 503, "temporarily_unavailable")
 }
 
-func TestBadAssertionsAreAllOneRefusal(t *testing.T) {
+func TestInvalidAssertionsGetTheSameRefusal(t *testing.T) {
 	g, pair := newKeyRig(t, func(c *authserver.Config) { c.Protect.ClientFailures = 1000 })
 	g.clients.change("web", func(c *oauth.Client) { c.JWKS, c.AuthMethod = pair.jwks(), "client_secret_basic" })
 	stranger := newKeyPair()
@@ -190,7 +190,7 @@ func TestBadAssertionsAreAllOneRefusal(t *testing.T) {
 	}
 }
 
-func TestAnAssertionThatIsAmbiguousOrMalformedIsARequestInDisorder(t *testing.T) {
+func TestMalformedAssertionRequestIsRefused(t *testing.T) {
 	g, pair := newKeyRig(t)
 	good := asserting(pair.sign(g.claims("keyed")))
 	for name, c := range map[string]struct {
@@ -221,7 +221,7 @@ func TestAnAssertionThatIsAmbiguousOrMalformedIsARequestInDisorder(t *testing.T)
 	g.want(g.token(good), 200, "") // none of it used the assertion up
 }
 
-func TestAClientWithSecretAndKeysUsesEitherUnlessItIsHeldToOne(t *testing.T) {
+func TestClientWithSecretAndKeysMayUseEither(t *testing.T) {
 	g, pair := newKeyRig(t)
 	withSecret := params{"grant_type": "client_credentials", "scope": "read", "client_id": "keyed", "client_secret": webSecret}
 	g.clients.change("keyed", func(c *oauth.Client) { c.SecretHashes = []string{secret.Digest(webSecret)} })

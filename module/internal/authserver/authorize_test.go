@@ -14,7 +14,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-func TestAnAuthorizationRequestThatIsGoodEndsInACode(t *testing.T) { // A01, A28, U01
+func TestValidAuthorizationRequestGetsACode(t *testing.T) { // A01, A28, U01
 	g := newBrowserRig(t)
 	b := g.browser()
 	consent := b.consentPage(appRequest().with("extra", "foobar"))
@@ -29,7 +29,7 @@ func TestAnAuthorizationRequestThatIsGoodEndsInACode(t *testing.T) { // A01, A28
 	}
 }
 
-func TestThePostFormLeadsToTheSameRequestByGet(t *testing.T) { // A02
+func TestPostedAuthorizeRedirectsToTheSameGet(t *testing.T) { // A02
 	g := newBrowserRig(t)
 	b := g.signedIn()
 	p := b.do("POST", tokenIssuer+"/authorize", webRequest().with("state", "a b&c=d%26+").encode(), "Origin", "https://web.example", "Sec-Fetch-Site", "cross-site")
@@ -47,7 +47,7 @@ func TestThePostFormLeadsToTheSameRequestByGet(t *testing.T) { // A02
 	g.isError(b.do("POST", tokenIssuer+"/authorize", "state="+strings.Repeat("a", 20<<10)), http.StatusRequestEntityTooLarge)
 }
 
-func TestTheRegisteredQueryIsKept(t *testing.T) { // A03
+func TestRegisteredQueryIsKept(t *testing.T) { // A03
 	g := newBrowserRig(t)
 	b := g.signedIn()
 	for uri, prefix := range map[string]string{
@@ -65,7 +65,7 @@ func TestTheRegisteredQueryIsKept(t *testing.T) { // A03
 // sentAddress is where an error page shows the address that was sent, as text.
 var sentAddress = regexp.MustCompile(`<code class="sent" translate="no"><bdi>[^<>"]*</bdi></code>`)
 
-func TestWhatCannotBeSentBackIsAPage(t *testing.T) { // A04-A09, A12, A13
+func TestUnredirectableErrorsShowAPage(t *testing.T) { // A04-A09, A12, A13
 	g := newBrowserRig(t)
 	b := g.signedIn()
 	before := g.store.Len()
@@ -131,7 +131,7 @@ func TestWhatCannotBeSentBackIsAPage(t *testing.T) { // A04-A09, A12, A13
 	}
 }
 
-func TestAMissingAndAnUnknownClientReadAlike(t *testing.T) { // A13
+func TestMissingAndUnknownClientLookAlike(t *testing.T) { // A13
 	g := newBrowserRig(t)
 	detail := strings.NewReplacer("client_id is missing", "", "client_id is unknown", "")
 	missing := g.browser().get(authorizeURL(webRequest().with("client_id", "")))
@@ -141,7 +141,7 @@ func TestAMissingAndAnUnknownClientReadAlike(t *testing.T) { // A13
 	}
 }
 
-func TestEveryOtherFaultGoesBackToTheClient(t *testing.T) { // A14, A15, A18-A21, A23, A26, A29, A37
+func TestOtherAuthorizeErrorsAreRedirected(t *testing.T) { // A14, A15, A18-A21, A23, A26, A29, A37
 	web, app := webRequest(), appRequest()
 	challenge := oauth.Challenge(verifier)
 	cases := []struct {
@@ -206,13 +206,13 @@ func TestEveryOtherFaultGoesBackToTheClient(t *testing.T) { // A14, A15, A18-A21
 	}
 }
 
-func TestAClientWithoutTheGrantIsUnauthorized(t *testing.T) {
+func TestClientWithoutTheGrantIsUnauthorized(t *testing.T) {
 	g := newBrowserRig(t)
 	g.clients.change("web", func(c *oauth.Client) { c.Grants = []oauth.GrantType{oauth.ClientCredentials} })
 	g.refused(g.browser().get(authorizeURL(webRequest())), http.StatusFound, "unauthorized_client")
 }
 
-func TestPKCEOfConfidentialClientsIsAMatterOfPolicy(t *testing.T) { // A20
+func TestPKCEPolicyForConfidentialClients(t *testing.T) { // A20
 	g := newBrowserRig(t, func(c *authserver.Config) { c.PKCERequired = true })
 	q := g.refused(g.browser().get(authorizeURL(webRequest())), http.StatusFound, "invalid_request")
 	if !strings.Contains(q.Get("error_description"), "PKCE") {
@@ -221,7 +221,7 @@ func TestPKCEOfConfidentialClientsIsAMatterOfPolicy(t *testing.T) { // A20
 	g.isLogin(g.browser().get(authorizeURL(webRequest().with("code_challenge", oauth.Challenge(verifier)).with("code_challenge_method", "S256"))))
 }
 
-func TestTheStateComesBackByteForByte(t *testing.T) { // A26, A27
+func TestStateIsReturnedExactly(t *testing.T) { // A26, A27
 	g := newBrowserRig(t)
 	b := g.signedIn()
 	for _, state := range []string{
@@ -251,7 +251,7 @@ func TestTheStateComesBackByteForByte(t *testing.T) { // A26, A27
 	}
 }
 
-func TestARequestAtEveryLimitGetsThroughThePages(t *testing.T) { // A26
+func TestMaximumSizeRequestSurvivesThePages(t *testing.T) { // A26
 	g := newBrowserRig(t)
 	b := g.browser()
 	big := strings.Repeat("<", 4096)
@@ -263,7 +263,7 @@ func TestARequestAtEveryLimitGetsThroughThePages(t *testing.T) { // A26
 	}
 }
 
-func TestAMissingStateIsRefusedUnlessPKCEStandsIn(t *testing.T) { // A26
+func TestStateIsRequiredUnlessPKCEIsUsed(t *testing.T) { // A26
 	for _, q := range []string{webRequest().with("state", "").encode(), webRequest().with("state", "").encode() + "&state="} {
 		g := newBrowserRig(t)
 		back := g.refused(g.browser().get(tokenIssuer+"/authorize?"+q), http.StatusFound, "invalid_request")
@@ -280,7 +280,7 @@ func TestAMissingStateIsRefusedUnlessPKCEStandsIn(t *testing.T) { // A26
 	g.refused(g.browser().get(authorizeURL(webRequest().with("state", ""))), http.StatusFound, "invalid_request")
 }
 
-func TestTheNativeLoopbackPortIsFree(t *testing.T) { // A10
+func TestNativeLoopbackPortIsAccepted(t *testing.T) { // A10
 	g := newBrowserRig(t)
 	native := appRequest().with("client_id", "native")
 	b := g.browser()
@@ -297,7 +297,7 @@ func TestTheNativeLoopbackPortIsFree(t *testing.T) { // A10
 	}
 }
 
-func TestOtherMethodsAndOrigins(t *testing.T) { // A35, A36
+func TestAuthorizeMethodsAndOrigins(t *testing.T) { // A35, A36
 	g := newBrowserRig(t)
 	b := g.signedIn()
 	before := g.store.Len()
@@ -317,7 +317,7 @@ func TestOtherMethodsAndOrigins(t *testing.T) { // A35, A36
 	}
 }
 
-func TestNothingIsBuiltFromTheHostOrForwardedHeaders(t *testing.T) { // A38, M03
+func TestHostAndForwardedHeadersAreNotUsedForURLs(t *testing.T) { // A38, M03
 	g := newBrowserRig(t)
 	evil := []string{
 		"X-Forwarded-Host", "evil.example", "X-Forwarded-Proto", "evil", "X-Forwarded-Prefix", "/evil", "X-Forwarded-Port", "1",
@@ -354,7 +354,7 @@ func TestPromptAndMaxAge(t *testing.T) { // A30, A31
 	g.refused(b.get(authorizeURL(web.with("prompt", "none").with("max_age", "1"))), http.StatusFound, "login_required")
 }
 
-func TestAFaultOfTheClientsIsAPage(t *testing.T) { // T24
+func TestClientLookupFaultShowsAnErrorPage(t *testing.T) { // T24
 	g := newBrowserRig(t)
 	g.clients.mu.Lock()
 	g.clients.fault = errors.New("away")
@@ -362,7 +362,7 @@ func TestAFaultOfTheClientsIsAPage(t *testing.T) { // T24
 	g.isError(g.browser().get(authorizeURL(webRequest())), http.StatusServiceUnavailable)
 }
 
-func TestAMillionStrangersStoreNothing(t *testing.T) { // E11, the short form
+func TestAuthorizeStoresNothingForStrangers(t *testing.T) { // E11, the short form
 	g := newBrowserRig(t)
 	before := g.store.Len()
 	for range 200 {

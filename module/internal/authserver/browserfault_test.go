@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// TestAStoreThatFailsAtAnyStepIsAPageAndLosesNothing has every single operation of each
+// TestStoreFaultAtAnyStepIsA503AndLosesNothing has every single operation of each
 // step fail in turn, before or after it took effect: the answer is 503 or the step
 // succeeds all the same, and the same step on the healed store succeeds.
-func TestAStoreThatFailsAtAnyStepIsAPageAndLosesNothing(t *testing.T) { // E05
+func TestStoreFaultAtAnyStepIsA503AndLosesNothing(t *testing.T) { // E05
 	steps := map[string]func(*tokenRig) (run func() page, good func(page)){
 		"a request of somebody signed in": func(g *tokenRig) (func() page, func(page)) {
 			b := g.signedIn()
@@ -71,7 +71,7 @@ func TestAStoreThatFailsAtAnyStepIsAPageAndLosesNothing(t *testing.T) { // E05
 	}
 }
 
-func TestASignOutThatTheStoreDidNotTakeIsNotClaimed(t *testing.T) { // U06, E05
+func TestUnstoredSignOutIsNotReported(t *testing.T) { // U06, E05
 	g := newBrowserRig(t)
 	b := g.signedIn()
 	confirm := b.get(tokenIssuer + "/logout")
@@ -85,7 +85,7 @@ func TestASignOutThatTheStoreDidNotTakeIsNotClaimed(t *testing.T) { // U06, E05
 	g.issued(b.get(authorizeURL(webRequest())), http.StatusFound)
 }
 
-func TestABrowserThatGoesAwayEndsEverythingAllTheSame(t *testing.T) {
+func TestEndingAllSessionsOutlivesTheBrowserConnection(t *testing.T) {
 	g := newEndRig(t)
 	b, a := g.tokens("ann", annsPassword)
 	form := g.account(b).form("all", "everything").Encode()
@@ -104,7 +104,7 @@ func TestABrowserThatGoesAwayEndsEverythingAllTheSame(t *testing.T) {
 	g.isLogin(b.get(accountURL))
 }
 
-func TestAStoreThatIsAwayIsNoEmptyAccount(t *testing.T) {
+func TestStoreOutageIsNotAnEmptyAccountPage(t *testing.T) {
 	g := newEndRig(t)
 	b, _ := g.tokens("ann", annsPassword)
 	p := g.account(b)

@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/audit"
 )
 
-func TestTheTrailSaysWhatHappensAtTheBrowser(t *testing.T) {
+func TestBrowserAuditTrail(t *testing.T) {
 	g := newEndRig(t)
 	b := g.browser()
 	login := b.get(authorizeURL(webRequest()))

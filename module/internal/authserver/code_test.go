@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-func TestAClientWithoutTheRefreshGrantGetsNoRefreshToken(t *testing.T) { // C16
+func TestClientWithoutRefreshGrantGetsNoRefreshToken(t *testing.T) { // C16
 	g := newTokenRig(t)
 	a := g.want(g.token(redeemWeb(g.code(func(c *store.Code) { c.Client = "one" })).with("client_id", "one")), 200, "")
 	if strings.Contains(a.body, "refresh_token") {
@@ -17,7 +17,7 @@ func TestAClientWithoutTheRefreshGrantGetsNoRefreshToken(t *testing.T) { // C16
 	}
 }
 
-func TestACodeIsRefusedByEachCheckAloneAndNotBurned(t *testing.T) { // C03-C08, C12, C13
+func TestFailedCheckDoesNotConsumeTheCode(t *testing.T) { // C03-C08, C12, C13
 	g := newTokenRig(t)
 	web := func(change ...func(*store.Code)) func() (string, params) {
 		return func() (string, params) { c := g.code(change...); return c, redeemWeb(c) }
@@ -73,7 +73,7 @@ func TestACodeIsRefusedByEachCheckAloneAndNotBurned(t *testing.T) { // C03-C08, 
 	}
 }
 
-func TestACodeThatCannotBeRedeemed(t *testing.T) {
+func TestUnredeemableCodes(t *testing.T) {
 	g := newTokenRig(t)
 	t.Run("expired", func(t *testing.T) { // C03
 		p := redeemWeb(g.code())
@@ -101,14 +101,14 @@ func TestACodeThatCannotBeRedeemed(t *testing.T) {
 	})
 }
 
-func TestACodeWithoutRedirectURI(t *testing.T) {
+func TestCodeWithoutRedirectURI(t *testing.T) {
 	g := newTokenRig(t)
 	none := func(c *store.Code) { c.RedirectURI = "" }
 	g.want(g.token(redeemWeb(g.code(none))), 400, "invalid_grant")
 	g.want(g.token(redeemWeb(g.code(none)).with("redirect_uri", "")), 200, "")
 }
 
-func TestTheScopeOfACodeIsNotWidened(t *testing.T) { // C11
+func TestCodeScopeIsNotWidened(t *testing.T) { // C11
 	g := newTokenRig(t)
 	read := g.code(func(c *store.Code) { c.Scopes = []string{"read"} })
 	if a := g.want(g.token(redeemWeb(read).with("scope", "read write")), 200, ""); a.tokens.Scope != "read" {
@@ -120,7 +120,7 @@ func TestTheScopeOfACodeIsNotWidened(t *testing.T) { // C11
 	}
 }
 
-func TestAReplayedCodeKillsWhatItIssued(t *testing.T) { // C02, C15
+func TestReplayedCodeRevokesWhatItIssued(t *testing.T) { // C02, C15
 	for _, wait := range []time.Duration{0, time.Second, 30 * time.Second, 2 * time.Minute, 20 * time.Minute} {
 		t.Run(wait.String(), func(t *testing.T) {
 			g := newTokenRig(t)
@@ -142,7 +142,7 @@ func TestAReplayedCodeKillsWhatItIssued(t *testing.T) { // C02, C15
 	}
 }
 
-func TestAReplayIsRecognisedAsLongAsAnythingLives(t *testing.T) { // C02
+func TestReplayIsDetectedWhileTheGrantLives(t *testing.T) { // C02
 	g := newTokenRig(t)
 	p := redeemWeb(g.code())
 	last := g.want(g.token(p), 200, "")
@@ -157,7 +157,7 @@ func TestAReplayIsRecognisedAsLongAsAnythingLives(t *testing.T) { // C02
 	}
 }
 
-func TestAReplayByOneWhoCouldNotRedeemKillsNothing(t *testing.T) {
+func TestReplayByAnUnauthorizedClientRevokesNothing(t *testing.T) {
 	g := newTokenRig(t)
 	p := redeemApp(g.code(appCode))
 	first := g.want(g.token(p), 200, "")

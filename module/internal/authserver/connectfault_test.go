@@ -10,7 +10,7 @@ import (
 )
 
 // Every fault of a request of Variant B is told to the person, and no redirect follows.
-func TestFaultsOfARequestOfVariantBStayHere(t *testing.T) {
+func TestVariantBRequestErrorsAreNotRedirected(t *testing.T) {
 	g := newQRRig(t)
 	b := g.phone() // signed in, so that nothing but the fault stands in the way
 	long := strings.Repeat("s", 4097)
@@ -85,7 +85,7 @@ func TestFaultsOfARequestOfVariantBStayHere(t *testing.T) {
 	})
 }
 
-func TestWhatARequestOfVariantBMayHave(t *testing.T) {
+func TestVariantBRequestOptions(t *testing.T) {
 	g := newQRRig(t)
 	for name, p := range map[string]params{
 		"all of it":                   wxRequest().with("lang", "cn").with("style", "black").with("connect_redirect", "1").with("client_id", "other"),
@@ -147,7 +147,7 @@ func TestWhatARequestOfVariantBMayHave(t *testing.T) {
 	})
 }
 
-func TestClientsOfVariantBBeginNowhereElse(t *testing.T) { // B11
+func TestVariantBClientsCannotUseAuthorize(t *testing.T) { // B11
 	g := newQRRig(t)
 	b := g.phone()
 	g.isError(b.get(authorizeURL(webRequest().with("client_id", "wx").with("redirect_uri", wxRedirect))), http.StatusBadRequest)

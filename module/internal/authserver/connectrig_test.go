@@ -59,7 +59,7 @@ func (g *tokenRig) backPlain(p page, status int, to string, names ...string) url
 	return q
 }
 
-func TestTheSameBrowserFlowOfVariantBGivesACode(t *testing.T) {
+func TestVariantBSameBrowserFlowIssuesACode(t *testing.T) {
 	g := newConnectRig(t)
 	b := g.browser()
 	login := b.get(sameBrowserURL(wxRequest().with("scope", "snsapi_userinfo").with("state", "a b&c")))

@@ -14,7 +14,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-func TestTheConsentPageSaysWhoGetsWhat(t *testing.T) { // U22
+func TestConsentPageShowsClientAndScopes(t *testing.T) { // U22
 	g := newBrowserRig(t, func(c *authserver.Config) {
 		c.Scopes = []authserver.Scope{{Name: "read", Text: map[string]string{"en": "Read <b>all</b>", "zh": "阅读"}}}
 	})
@@ -56,7 +56,7 @@ func TestOnlyAPostedAllowGrants(t *testing.T) { // A33, U09
 	g.isConsent(b.get(authorizeURL(webRequest()))) // a denial is not remembered
 }
 
-func TestASecondAnswerMakesNoSecondCode(t *testing.T) { // A45
+func TestSecondConsentAnswerIssuesNoSecondCode(t *testing.T) { // A45
 	g := newBrowserRig(t)
 	b := g.browser()
 	consent := b.consentPage(webRequest())
@@ -76,7 +76,7 @@ func TestASecondAnswerMakesNoSecondCode(t *testing.T) { // A45
 	g.want(g.token(redeemWeb(code)), 400, "invalid_grant")
 }
 
-func TestACodeThatExpiredIsNotRevived(t *testing.T) { // A45
+func TestExpiredCodeIsNotRevived(t *testing.T) { // A45
 	g := newBrowserRig(t)
 	b := g.browser()
 	consent := b.consentPage(webRequest())
@@ -88,7 +88,7 @@ func TestACodeThatExpiredIsNotRevived(t *testing.T) { // A45
 	}
 }
 
-func TestTheSameAnswerFromManyTabsAtOnce(t *testing.T) {
+func TestParallelTabsGetOneCode(t *testing.T) {
 	g := newBrowserRig(t)
 	b := g.browser()
 	consent := b.consentPage(webRequest())
@@ -113,7 +113,7 @@ func TestTheSameAnswerFromManyTabsAtOnce(t *testing.T) {
 	}
 }
 
-func TestWhatWasAllowedIsRememberedForTheseScopes(t *testing.T) {
+func TestConsentIsRememberedForItsScopes(t *testing.T) {
 	g := newBrowserRig(t)
 	b := g.signedIn()
 	g.issued(b.get(authorizeURL(webRequest())), http.StatusFound)
@@ -132,7 +132,7 @@ func TestWhatWasAllowedIsRememberedForTheseScopes(t *testing.T) {
 	}
 }
 
-func TestWhatWasAllowedAtAnHTTPSAddressIsAskedAnewOnLoopback(t *testing.T) { // RFC 8252 section 8.6
+func TestLoopbackRedirectNeedsItsOwnConsent(t *testing.T) { // RFC 8252 section 8.6
 	g := newBrowserRig(t)
 	const loopback = "http://127.0.0.1/cb"
 	g.clients.change("app", func(c *oauth.Client) { c.RedirectURIs = []string{appRedirect, loopback} })
@@ -142,7 +142,7 @@ func TestWhatWasAllowedAtAnHTTPSAddressIsAskedAnewOnLoopback(t *testing.T) { // 
 	g.isConsent(b.get(authorizeURL(appRequest().with("redirect_uri", loopback))))
 }
 
-func TestACodeIsRememberedAsLongAsItsFormCanComeBack(t *testing.T) {
+func TestCodeIsRememberedWhileItsFormCanBeResubmitted(t *testing.T) {
 	g := newBrowserRig(t, func(c *authserver.Config) { c.Lifetimes.Request = 50 * time.Minute })
 	b := g.browser()
 	consent := b.consentPage(webRequest())
@@ -162,7 +162,7 @@ func twoUsers(c *authserver.Config) {
 	)
 }
 
-func TestTheAnswerIsThatOfWhoSawThePage(t *testing.T) {
+func TestConsentAnswerCountsForItsViewerOnly(t *testing.T) {
 	g := newBrowserRig(t, twoUsers)
 	b := g.browser()
 	consent := b.consentPage(webRequest())
@@ -171,7 +171,7 @@ func TestTheAnswerIsThatOfWhoSawThePage(t *testing.T) {
 	g.isConsent(b.get(authorizeURL(webRequest()))) // bob is asked himself
 }
 
-func TestWhoSignedOutMeanwhileIsAskedToSignIn(t *testing.T) {
+func TestConsentAfterSignOutAsksForSignIn(t *testing.T) {
 	g := newBrowserRig(t)
 	b := g.browser()
 	consent := b.consentPage(webRequest())
@@ -181,7 +181,7 @@ func TestWhoSignedOutMeanwhileIsAskedToSignIn(t *testing.T) {
 	g.isConsent(b.signIn(login, "ann", annsPassword))
 }
 
-func TestAnotherBrowserCannotGoOn(t *testing.T) { // A41
+func TestAnotherBrowserCannotContinueAForm(t *testing.T) { // A41
 	g := newBrowserRig(t, twoUsers)
 	mallory, bob := g.browser(), g.browser()
 	begun := mallory.get(authorizeURL(webRequest()))
@@ -195,7 +195,7 @@ func TestAnotherBrowserCannotGoOn(t *testing.T) { // A41
 	}
 }
 
-func TestALockBetweenThePagesTakesEffect(t *testing.T) { // A34, U19
+func TestLockBetweenPagesTakesEffect(t *testing.T) { // A34, U19
 	for name, lock := range map[string]func(*directorytest.Memory){
 		"locked":  func(m *directorytest.Memory) { m.SetLocked("u1", true) },
 		"deleted": func(m *directorytest.Memory) { m.Remove("u1") },
@@ -218,7 +218,7 @@ func TestALockBetweenThePagesTakesEffect(t *testing.T) { // A34, U19
 	g.isLogin(b.get(authorizeURL(webRequest())))
 }
 
-func TestAReloadBetweenThePagesTakesEffect(t *testing.T) {
+func TestReloadBetweenPagesTakesEffect(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*rigClients)
 		status int
@@ -257,7 +257,7 @@ func TestAReloadBetweenThePagesTakesEffect(t *testing.T) {
 	}
 }
 
-func TestTheCodeHoldsWhatWasAsked(t *testing.T) {
+func TestCodeRecordsWhatWasRequested(t *testing.T) {
 	g := newBrowserRig(t)
 	b := g.browser()
 	p := b.submit(b.consentPage(appRequest().with("nonce", "n1").with("scope", "write read")), "decision", "allow")
@@ -273,7 +273,7 @@ func TestTheCodeHoldsWhatWasAsked(t *testing.T) {
 	}
 }
 
-func TestWhatAClientOfTheSameIdWasAllowedIsNothingToTheNext(t *testing.T) {
+func TestConsentForAnEarlierClientOfTheSameIDIsIgnored(t *testing.T) {
 	g := newBrowserRig(t)
 	b := g.signedIn()
 	g.issued(b.get(authorizeURL(webRequest())), http.StatusFound)
@@ -286,7 +286,7 @@ func TestWhatAClientOfTheSameIdWasAllowedIsNothingToTheNext(t *testing.T) {
 	g.issued(b.get(authorizeURL(webRequest())), http.StatusFound)
 }
 
-func TestASelfRegisteredClientIsMarkedOnTheConsentPage(t *testing.T) {
+func TestSelfRegisteredClientIsMarkedOnTheConsentPage(t *testing.T) {
 	g := newEndRig(t)
 	g.clients.change("web", func(c *oauth.Client) { selfRegistered(c) })
 	if p := g.browser().consentPage(webRequest()); !strings.Contains(p.body, "Nobody has checked its name") || !strings.Contains(p.body, `href="/auth/account"`) {

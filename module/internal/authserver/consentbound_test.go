@@ -11,7 +11,7 @@ import (
 )
 
 // N07: a consent holds for what the page said about the client.
-func TestAConsentHoldsForWhatThePageSaid(t *testing.T) {
+func TestConsentCoversOnlyWhatThePageShowed(t *testing.T) {
 	const (
 		otherPath = "https://web.example/other"
 		otherHost = "https://evil.example/cb"
@@ -66,7 +66,7 @@ func TestAConsentHoldsForWhatThePageSaid(t *testing.T) {
 }
 
 // N07: each host has scopes of its own, and what was allowed before still holds.
-func TestAConsentForOneHostPermitsNoOther(t *testing.T) {
+func TestConsentIsPerRedirectHost(t *testing.T) {
 	const other = "https://other.example/cb"
 	g := newBrowserRig(t)
 	g.clients.change("web", func(c *oauth.Client) { c.RedirectURIs = []string{webRedirect, other} })
@@ -89,7 +89,7 @@ func TestAConsentForOneHostPermitsNoOther(t *testing.T) {
 }
 
 // N07: a consent of a release that did not keep what the page said is asked for once more.
-func TestAConsentThatDoesNotSayWhatWasShownIsAskedForOnceMore(t *testing.T) {
+func TestConsentWithoutRecordedDetailsIsAskedAgain(t *testing.T) {
 	for _, selfRegistered := range []bool{false, true} {
 		g := newEndRig(t)
 		g.clients.change("web", func(c *oauth.Client) { c.SelfRegistered = selfRegistered })
@@ -109,7 +109,7 @@ func TestAConsentThatDoesNotSayWhatWasShownIsAskedForOnceMore(t *testing.T) {
 }
 
 // N07: a native program that keeps a secret listens at another port each time.
-func TestAConsentOnLoopbackHoldsForEveryPort(t *testing.T) {
+func TestLoopbackConsentCoversEveryPort(t *testing.T) {
 	g := newBrowserRig(t)
 	g.clients.change("web", func(c *oauth.Client) { c.Native, c.RedirectURIs = true, []string{"http://127.0.0.1/cb"} })
 	b := g.browser()
@@ -120,7 +120,7 @@ func TestAConsentOnLoopbackHoldsForEveryPort(t *testing.T) {
 
 // N07: what counts is the page that the user saw, not the client as it is when the answer
 // comes.
-func TestAClientThatChangesWhileThePageIsOpenIsAskedAboutAgain(t *testing.T) {
+func TestClientChangeWhileConsentPageIsOpenAsksAgain(t *testing.T) {
 	g := newBrowserRig(t)
 	b := g.browser()
 	first := b.consentPage(webRequest())
@@ -135,7 +135,7 @@ func TestAClientThatChangesWhileThePageIsOpenIsAskedAboutAgain(t *testing.T) {
 }
 
 // N07: the client changes at any moment of an answer. What it has become was never shown.
-func TestAClientThatChangesDuringAnAnswerIsAskedAboutNextTime(t *testing.T) {
+func TestClientChangeDuringConsentAsksAgain(t *testing.T) {
 	for _, remembered := range []bool{false, true} {
 		codes := 0
 		for n, more := 1, true; more && !t.Failed(); n++ {
@@ -167,7 +167,7 @@ func TestAClientThatChangesDuringAnAnswerIsAskedAboutNextTime(t *testing.T) {
 }
 
 // N07: the page of a second device remembers nothing, and its answer counts for what it said.
-func TestAClientThatChangesWhileADeviceIsConfirmedIsAskedAboutAgain(t *testing.T) {
+func TestClientChangeDuringDeviceConfirmAsksAgain(t *testing.T) {
 	g := newDeviceRig(t)
 	b, d := g.browser(), g.device(params{"scope": "read"})
 	first := b.devicePage(d)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestCORSIsForRegisteredOriginsOnly(t *testing.T) { // T19, A36
+func TestCORSAllowsRegisteredOriginsOnly(t *testing.T) { // T19, A36
 	g := newTokenRig(t)
 	token, keys := tokenIssuer+"/token", tokenIssuer+"/.well-known/jwks.json"
 	for _, c := range []struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-func TestADeviceIsSignedInByATypedCode(t *testing.T) {
+func TestDeviceSignsInByTypedCode(t *testing.T) {
 	g := newDeviceRig(t)
 	d := g.device(params{"scope": "openid read"})
 	if !regexp.MustCompile(`^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$`).MatchString(d.UserCode) || len(d.DeviceCode) != 66 ||
@@ -42,7 +42,7 @@ func TestADeviceIsSignedInByATypedCode(t *testing.T) {
 	}
 }
 
-func TestADeniedDeviceGetsNothing(t *testing.T) {
+func TestDeniedDeviceGetsNoTokens(t *testing.T) {
 	g := newDeviceRig(t)
 	d := g.device(nil)
 	g.decide(g.browser(), d, "deny")
@@ -53,7 +53,7 @@ func TestADeniedDeviceGetsNothing(t *testing.T) {
 	g.want(g.token(d.redeem()), 400, "access_denied")
 }
 
-func TestADeviceCodeExpiresAfterTenMinutes(t *testing.T) {
+func TestDeviceCodeExpiresAfterTenMinutes(t *testing.T) {
 	g := newDeviceRig(t)
 	pending, scanned, confirmed := g.device(nil), g.device(nil), g.device(nil)
 	b := g.browser()
@@ -73,7 +73,7 @@ func TestADeviceCodeExpiresAfterTenMinutes(t *testing.T) {
 	g.want(g.token(pending.redeem()), 400, "invalid_grant")
 }
 
-func TestADeviceCodeIsItsClientsAlone(t *testing.T) {
+func TestDeviceCodeIsBoundToItsClient(t *testing.T) {
 	g := newDeviceRig(t)
 	// Nor is anybody else told how it stands.
 	waiting, denied := g.device(nil), g.device(nil)
@@ -114,7 +114,7 @@ func TestADeviceCodeIsItsClientsAlone(t *testing.T) {
 	g.want(g.token(d.redeem()), 200, "")
 }
 
-func TestADeviceCodeIsGoodOnce(t *testing.T) {
+func TestDeviceCodeIsRedeemedOnce(t *testing.T) {
 	g := newDeviceRig(t)
 	d := g.device(nil)
 	g.decide(g.browser(), d, "confirm")
@@ -141,7 +141,7 @@ func TestADeviceCodeIsGoodOnce(t *testing.T) {
 	}
 }
 
-func TestADeviceThatPollsTooOftenIsSlowedDown(t *testing.T) {
+func TestFastPollingDeviceIsSlowedDown(t *testing.T) {
 	g := newDeviceRig(t)
 	d := g.device(nil)
 	for i, step := range []struct {
@@ -166,7 +166,7 @@ func TestADeviceThatPollsTooOftenIsSlowedDown(t *testing.T) {
 	g.want(g.token(d.redeem()), 200, "") // what there is to have is not held back
 }
 
-func TestWhoMayBeginADevice(t *testing.T) {
+func TestDeviceAuthorizationAccessControl(t *testing.T) {
 	g := newDeviceRig(t)
 	tv, box := params{"client_id": "tv"}, params{"client_id": "box", "client_secret": webSecret, "scope": "read"}
 	for _, c := range []struct {
@@ -202,7 +202,7 @@ func TestWhoMayBeginADevice(t *testing.T) {
 	g.want(g.do("GET", tokenIssuer+"/device_authorization", ""), 405, "invalid_request")
 }
 
-func TestADeviceAsksForAudienceAndPKCE(t *testing.T) {
+func TestDeviceFlowSupportsResourceAndPKCE(t *testing.T) {
 	g := newDeviceRig(t)
 	p := params{"client_id": "box", "client_secret": webSecret, "scope": "read", "resource": "https://other.example",
 		"code_challenge": oauth.Challenge(verifier), "code_challenge_method": "S256"}
@@ -222,7 +222,7 @@ func TestADeviceAsksForAudienceAndPKCE(t *testing.T) {
 }
 
 // B28
-func TestDevicesOfPublicClientsAreLimitedByAddressAndTogether(t *testing.T) {
+func TestPublicDeviceRequestsAreLimited(t *testing.T) {
 	g := newDeviceRig(t)
 	for range 20 {
 		g.device(nil)
@@ -251,7 +251,7 @@ func TestDevicesOfPublicClientsAreLimitedByAddressAndTogether(t *testing.T) {
 	g.device(nil)
 }
 
-func TestFaultsOfTheStoreAreNoAnswersToADevice(t *testing.T) {
+func TestStoreFaultsAreErrorsForADevice(t *testing.T) {
 	g := newDeviceRig(t)
 	away := errors.New("away")
 	d := g.device(nil)
@@ -273,7 +273,7 @@ func TestFaultsOfTheStoreAreNoAnswersToADevice(t *testing.T) {
 
 // Whichever operation of a confirmation fails, before or after it takes effect: the person
 // can say it again, and the device gets one family.
-func TestAConfirmationOfWhichAnyWriteIsLostCanBeRepeated(t *testing.T) {
+func TestConfirmationCanBeRepeatedAfterALostWrite(t *testing.T) {
 	for n := 1; n <= 14; n++ {
 		for _, after := range []bool{false, true} {
 			g := newDeviceRig(t)

@@ -44,7 +44,7 @@ func (g *endRig) isDeadDevice(a answer) {
 }
 
 // C02: at any time, as long as anything lives that was issued.
-func TestADeviceCodeThatIsUsedTwiceEndsWhatItIssued(t *testing.T) {
+func TestDeviceCodeReplayEndsItsGrant(t *testing.T) {
 	for name, later := range map[string]time.Duration{
 		"at once": 0, "when its ticket has expired": 11 * time.Minute, "when there is no ticket any more": 21 * time.Minute, "days later": 5 * 24 * time.Hour,
 	} {
@@ -68,7 +68,7 @@ func TestADeviceCodeThatIsUsedTwiceEndsWhatItIssued(t *testing.T) {
 }
 
 // What is left of a code when its ticket is gone redeems nothing, whoever kept it.
-func TestWithoutATicketNothingIsRedeemed(t *testing.T) {
+func TestNothingIsRedeemedWithoutATicket(t *testing.T) {
 	g := newDeviceEndRig(t)
 	d := g.device(nil)
 	g.decide(g.browser(), d, "confirm")
@@ -80,7 +80,7 @@ func TestWithoutATicketNothingIsRedeemed(t *testing.T) {
 	}
 }
 
-func TestWhatADeviceGotIsEndedLikeEverythingElse(t *testing.T) {
+func TestDeviceGrantEndsLikeAnyOther(t *testing.T) {
 	for name, end := range map[string]func(*endRig, *tab, answer){
 		"by its client": func(g *endRig, _ *tab, a answer) {
 			g.revoked(g.revoke(params{"token": a.tokens.Refresh, "client_id": "tv"}))
@@ -113,7 +113,7 @@ func TestWhatADeviceGotIsEndedLikeEverythingElse(t *testing.T) {
 }
 
 // What ends between the confirmation and the next poll.
-func TestAConfirmationThatIsTakenBackGivesTheDeviceNothing(t *testing.T) {
+func TestWithdrawnConfirmationGivesTheDeviceNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		end    func(*endRig)
 		status int
@@ -164,7 +164,7 @@ func (g *endRig) onlyCode() store.Code {
 }
 
 // Whenever it comes: before the code is there, before the decision, after it.
-func TestASignOutEverywhereAtAnyMomentOfAConfirmationLeavesNothing(t *testing.T) { // U19
+func TestSignOutDuringDeviceConfirmationLeavesNothing(t *testing.T) { // U19
 	for n, more := 1, true; more; n++ {
 		g := newDeviceEndRig(t)
 		d, b := g.device(nil), g.browser()
@@ -199,7 +199,7 @@ func TestASignOutEverywhereAtAnyMomentOfAConfirmationLeavesNothing(t *testing.T)
 }
 
 // The same during the redemption: what is issued is dead, or nothing is.
-func TestASignOutEverywhereAtAnyMomentOfARedemptionLeavesNothing(t *testing.T) { // U19
+func TestSignOutDuringDeviceRedemptionLeavesNothing(t *testing.T) { // U19
 	for n, more := 1, true; more; n++ {
 		g := newDeviceEndRig(t)
 		d := g.device(nil)
@@ -216,7 +216,7 @@ func TestASignOutEverywhereAtAnyMomentOfARedemptionLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestTheTrailOfADevice(t *testing.T) {
+func TestDeviceAuditTrail(t *testing.T) {
 	g := newDeviceEndRig(t)
 	_, d, a := g.signedInDevice()
 	denied := g.device(nil)

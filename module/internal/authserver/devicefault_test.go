@@ -60,7 +60,7 @@ func (g *tokenRig) wantStatus(status int) func(page) {
 	}
 }
 
-func TestAFaultWhileADeviceBeginsLeavesNothingToFind(t *testing.T) { // E05
+func TestFaultDuringDeviceRequestLeavesNoGrant(t *testing.T) { // E05
 	eachDeviceFault(t, func(g *tokenRig) (func() page, func(page), func()) {
 		var told []begun
 		run := func() page {
@@ -83,7 +83,7 @@ func TestAFaultWhileADeviceBeginsLeavesNothingToFind(t *testing.T) { // E05
 	})
 }
 
-func TestAFaultOnThePagesForCodesCostsNoTry(t *testing.T) { // E05
+func TestFaultOnCodePagesCostsNoAttempt(t *testing.T) { // E05
 	t.Run("the page", func(t *testing.T) {
 		eachDeviceFault(t, func(g *tokenRig) (func() page, func(page), func()) {
 			b, _ := g.atDevice("ann")
@@ -120,7 +120,7 @@ func TestAFaultOnThePagesForCodesCostsNoTry(t *testing.T) { // E05
 
 // What is answered 503 may have been decided or not, but never half: the device waits on, or
 // gets what was said, and the same form said again comes to the same.
-func TestAFaultOfADecisionIsNoHalfOne(t *testing.T) { // E05
+func TestFaultLeavesNoPartialDecision(t *testing.T) { // E05
 	t.Run("confirm", func(t *testing.T) {
 		eachDeviceFault(t, func(g *tokenRig) (func() page, func(page), func()) {
 			d, b := g.device(nil), g.browser()
@@ -164,7 +164,7 @@ func TestAFaultOfADecisionIsNoHalfOne(t *testing.T) { // E05
 	})
 }
 
-func TestAFaultOfAPollIsNoAnswerToIt(t *testing.T) { // T24, E05
+func TestPollFaultDoesNotCountAsAPoll(t *testing.T) { // T24, E05
 	eachDeviceFault(t, func(g *tokenRig) (func() page, func(page), func()) {
 		d := g.device(nil)
 		return func() page { return asPage(g.token(d.redeem())) },
@@ -178,7 +178,7 @@ func TestAFaultOfAPollIsNoAnswerToIt(t *testing.T) { // T24, E05
 }
 
 // Neither is a device_code lost by a fault, nor does it issue twice.
-func TestAFaultOfTheStoreLosesNoDeviceCodeAndDoublesNone(t *testing.T) { // T24, E05
+func TestStoreFaultNeitherLosesNorDoublesADeviceCode(t *testing.T) { // T24, E05
 	for name, by := range map[string]params{
 		"with a refresh token": {"client_id": "tv"}, "without": {"client_id": "box", "client_secret": webSecret, "scope": "read"},
 	} {

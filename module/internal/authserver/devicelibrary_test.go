@@ -33,7 +33,7 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // golang.org/x/oauth2 as it is: told to wait, denied, too late, and patient.
-func TestTheGoLibraryUnderstandsWhatADeviceIsTold(t *testing.T) {
+func TestGoOAuth2LibraryUnderstandsDeviceAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		interval int64         // what the library believes, 0 for what it was told
 		decide   string        // what ann says, "" for nothing
@@ -91,7 +91,7 @@ func TestTheGoLibraryUnderstandsWhatADeviceIsTold(t *testing.T) {
 }
 
 // What a device is told of its user is what any other client is told.
-func TestTheIDTokenOfADevice(t *testing.T) {
+func TestDeviceIDToken(t *testing.T) {
 	g := newDeviceRig(t)
 	d := g.device(params{"scope": "openid read", "nonce": "not of this grant"})
 	b := g.browser()
@@ -121,7 +121,7 @@ func TestTheIDTokenOfADevice(t *testing.T) {
 }
 
 // A device with a key of its own, as at /token.
-func TestADeviceAuthenticatesWithAKey(t *testing.T) {
+func TestDeviceAuthenticatesWithAKey(t *testing.T) {
 	g, pair := newKeyRig(t)
 	begin := func(claims map[string]any) answer {
 		return g.askDevice(asserting(pair.sign(claims)).with("grant_type", ""))

@@ -23,7 +23,7 @@ func (n nodes) pass(d time.Duration) {
 }
 
 // A43: a device begins at one node, is confirmed over both, and redeems at the other.
-func TestADeviceMayAskAnyNode(t *testing.T) {
+func TestDeviceCanPollAnyNode(t *testing.T) {
 	n := newDeviceNodes(t)
 	d := n[0].device(nil)
 	n[1].want(n[1].token(d.redeem()), 400, "authorization_pending")
@@ -45,7 +45,7 @@ func TestADeviceMayAskAnyNode(t *testing.T) {
 }
 
 // C14 for devices: no lock of one process helps the other.
-func TestOf64ParallelRedemptionsOfADeviceAtTwoNodesOneSucceeds(t *testing.T) {
+func TestParallelDeviceRedemptionsAtTwoNodesSucceedOnce(t *testing.T) {
 	n := newDeviceNodes(t)
 	b := n[0].browser()
 	for range 20 {
@@ -78,7 +78,7 @@ func TestOf64ParallelRedemptionsOfADeviceAtTwoNodesOneSucceeds(t *testing.T) {
 
 // RFC 8628 section 3.5: a device adds five seconds with each slow_down, whichever node said
 // so. No node knows what the other said, and none may want more than the device keeps.
-func TestADeviceThatKeepsToItsIntervalIsNeverSlowedDownAtAnyNode(t *testing.T) {
+func TestPatientDeviceIsNeverSlowedDownAtAnyNode(t *testing.T) {
 	for name, at := range map[string]func(i int) int{
 		"in turn":           func(i int) int { return i % 2 },
 		"one, then another": func(i int) int { return i / 5 % 2 },
@@ -105,7 +105,7 @@ func TestADeviceThatKeepsToItsIntervalIsNeverSlowedDownAtAnyNode(t *testing.T) {
 
 // Who goes from node to node is slowed down by each as if it were alone: two nodes are
 // asked at most twice as often as one.
-func TestADeviceThatIsTooFastIsSlowedDownByEachNode(t *testing.T) {
+func TestFastDeviceIsSlowedDownByEachNode(t *testing.T) {
 	n := newDeviceNodes(t)
 	d := n[0].device(nil)
 	pending := 0

@@ -20,7 +20,7 @@ func (g *tokenRig) withoutDevices() {
 }
 
 // M02, M08: clients come and go while the server runs.
-func TestDevicesAreOfferedWhileSomeClientHasTheGrant(t *testing.T) {
+func TestDeviceFlowIsAdvertisedWhileAClientHasTheGrant(t *testing.T) {
 	g := newDeviceRig(t)
 	d := g.device(nil)
 	appAsks := params{"grant_type": deviceGrant, "device_code": d.DeviceCode, "client_id": "app"}
@@ -61,7 +61,7 @@ type unsurveyed struct{ *rigClients }
 
 func (unsurveyed) OptionalGrants() []oauth.GrantType { return nil }
 
-func TestAClientThatHasJustBeenMadeUsesItsGrantBeforeItIsOffered(t *testing.T) {
+func TestNewClientUsesDeviceGrantBeforeItIsAdvertised(t *testing.T) {
 	g := newDeviceRig(t, func(c *authserver.Config) { c.Clients = unsurveyed{c.Clients.(*rigClients)} })
 	d := g.device(nil)
 	g.want(g.token(d.redeem()), 400, "authorization_pending")
@@ -69,7 +69,7 @@ func TestAClientThatHasJustBeenMadeUsesItsGrantBeforeItIsOffered(t *testing.T) {
 	g.want(g.token(d.redeem()), 200, "")
 }
 
-func TestAClientOfVariantBHasNoDevices(t *testing.T) {
+func TestVariantBClientCannotUseDeviceFlow(t *testing.T) {
 	g := newDeviceRig(t)
 	d := g.device(nil)
 	g.clients.change("tv", func(c *oauth.Client) { c.VariantB = true })

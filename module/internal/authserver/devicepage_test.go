@@ -20,7 +20,7 @@ func (g *tokenRig) atDevice(user string) (*tab, page) {
 	return b, p
 }
 
-func TestNoCodeIsLookedUpBeforeTheSignIn(t *testing.T) {
+func TestCodeIsNotLookedUpBeforeSignIn(t *testing.T) {
 	g := newDeviceRig(t)
 	d := g.device(nil)
 	for _, code := range []string{d.UserCode, "BBBB-BBBB"} {
@@ -44,7 +44,7 @@ func TestNoCodeIsLookedUpBeforeTheSignIn(t *testing.T) {
 	}
 }
 
-func TestACodeLeadsToThePageThatAsks(t *testing.T) {
+func TestUserCodeLeadsToTheConfirmPage(t *testing.T) {
 	g := newDeviceRig(t)
 	d := g.device(nil)
 	b, p := g.atDevice("ann")
@@ -55,7 +55,7 @@ func TestACodeLeadsToThePageThatAsks(t *testing.T) {
 	g.want(g.token(d.redeem()), 400, "authorization_pending")
 }
 
-func TestWrongCodesReadAlike(t *testing.T) {
+func TestWrongCodesLookAlike(t *testing.T) {
 	g := newDeviceRig(t)
 	denied, expired := g.device(nil), g.device(nil)
 	b, p := g.atDevice("ann")
@@ -83,7 +83,7 @@ func TestWrongCodesReadAlike(t *testing.T) {
 }
 
 // B27
-func TestGuessesOfCodesAreLimited(t *testing.T) {
+func TestUserCodeGuessesAreLimited(t *testing.T) {
 	g := newDeviceRig(t, twoUsers)
 	d := g.device(nil)
 	ann, p := g.atDevice("ann")
@@ -122,7 +122,7 @@ func TestGuessesOfCodesAreLimited(t *testing.T) {
 	}
 }
 
-func TestAnotherSiteEntersNoCode(t *testing.T) { // U07
+func TestCrossSiteRequestCannotEnterACode(t *testing.T) { // U07
 	g := newDeviceRig(t, twoUsers)
 	d := g.device(nil)
 	b, p := g.atDevice("ann")
@@ -143,7 +143,7 @@ func TestAnotherSiteEntersNoCode(t *testing.T) { // U07
 	}
 }
 
-func TestThePageForCodesShowsNothingOfTheAddressUnescaped(t *testing.T) { // U11
+func TestUserCodePageEscapesTheQuery(t *testing.T) { // U11
 	g := newDeviceRig(t)
 	b, _ := g.atDevice("ann")
 	for _, payload := range []string{`"><script>alert(1)</script>`, `javascript:alert(1)`, `'"<img src=x>`} {
@@ -160,7 +160,7 @@ func TestThePageForCodesShowsNothingOfTheAddressUnescaped(t *testing.T) { // U11
 	}
 }
 
-func TestWhoIsSignedOutSignsInAgainForTheCode(t *testing.T) {
+func TestSignedOutUserSignsInAgainForTheCode(t *testing.T) {
 	g := newDeviceRig(t)
 	d := g.device(nil)
 	b, p := g.atDevice("ann")
@@ -172,7 +172,7 @@ func TestWhoIsSignedOutSignsInAgainForTheCode(t *testing.T) {
 	}
 }
 
-func TestWhoSignsOutEverywhereTakesAConfirmationBack(t *testing.T) { // U19
+func TestSignOutEverywhereVoidsTheConfirmation(t *testing.T) { // U19
 	g := newDeviceRig(t)
 	d := g.device(nil)
 	g.decide(g.browser(), d, "confirm")
@@ -186,7 +186,7 @@ func TestWhoSignsOutEverywhereTakesAConfirmationBack(t *testing.T) { // U19
 	g.want(g.token(open.redeem()), 400, "authorization_pending")
 }
 
-func TestALockedUserConfirmsNoDevice(t *testing.T) { // U19
+func TestLockedUserCannotConfirmADevice(t *testing.T) { // U19
 	g := newDeviceRig(t)
 	d, before := g.device(nil), g.device(nil)
 	b := g.browser()

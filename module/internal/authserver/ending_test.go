@@ -45,7 +45,7 @@ func TestEndingAUserEndsSessionsCodesGrantsAndTokens(t *testing.T) { // F10, C12
 
 // A sign-in of the same second and even of the same moment as the end is not confused with
 // one of before: epochs are compared and no clocks.
-func TestASignInRightAfterAnEndIsGivenLivingTokens(t *testing.T) { // N02
+func TestSignInRightAfterAnEndGetsLiveTokens(t *testing.T) { // N02
 	g := newEndRig(t)
 	b, before := g.tokens("ann", annsPassword)
 	login := g.browser().get(authorizeURL(webRequest()))
@@ -57,7 +57,7 @@ func TestASignInRightAfterAnEndIsGivenLivingTokens(t *testing.T) { // N02
 	g.isLogin(login) // the page of before still signs in
 }
 
-func TestEndingAClientsConsentEndsItsCodesAndGrantsOnly(t *testing.T) { // C12, F10
+func TestEndingAConsentEndsOnlyItsCodesAndGrants(t *testing.T) { // C12, F10
 	g := newEndRig(t)
 	b, webs := g.tokens("ann", annsPassword)
 	code := g.issued(b.get(authorizeURL(webRequest())), http.StatusFound)
@@ -72,7 +72,7 @@ func TestEndingAClientsConsentEndsItsCodesAndGrantsOnly(t *testing.T) { // C12, 
 	g.lives(bobs)
 }
 
-func TestAForgottenUserLeavesNothingThatLasts(t *testing.T) {
+func TestForgottenUserLeavesNoRecords(t *testing.T) {
 	g := newEndRig(t)
 	_, a := g.tokens("ann", annsPassword)
 	g.tokens("bob", "y")
@@ -85,7 +85,7 @@ func TestAForgottenUserLeavesNothingThatLasts(t *testing.T) {
 	}
 }
 
-func TestEndingAGrantEndsThatOneOnly(t *testing.T) {
+func TestEndingAGrantEndsOnlyIt(t *testing.T) {
 	g := newEndRig(t)
 	_, first := g.tokens("ann", annsPassword)
 	all, err := g.store.List(t.Context(), store.KindGrant, "u1", "", 10)
@@ -104,7 +104,7 @@ func TestEndingAGrantEndsThatOneOnly(t *testing.T) {
 }
 
 // A token lives as long as the configuration allowed that issued it, not the one of today.
-func TestAGrantIsTakenBackWithTokensThatLiveLongerThanThoseOfToday(t *testing.T) {
+func TestRevocationCoversTokensOfALongerLifetime(t *testing.T) {
 	var c authserver.Config
 	g := newEndRig(t, func(now *authserver.Config) { c = *now })
 	_, a := g.tokens("ann", annsPassword)
@@ -121,7 +121,7 @@ func TestAGrantIsTakenBackWithTokensThatLiveLongerThanThoseOfToday(t *testing.T)
 	g.isDead(a)
 }
 
-func TestAFormCannotMakeAnEndedCodeAgain(t *testing.T) {
+func TestResubmittedFormCannotReissueAnEndedCode(t *testing.T) {
 	g := newEndRig(t)
 	b := g.browser()
 	consent := b.consentPage(webRequest())
@@ -133,7 +133,7 @@ func TestAFormCannotMakeAnEndedCodeAgain(t *testing.T) {
 	g.want(g.token(redeemWeb(code)), 400, "invalid_grant")
 }
 
-func TestNobodyIsNotEnded(t *testing.T) {
+func TestEmptyNamesCannotBeEnded(t *testing.T) {
 	g := newEndRig(t)
 	for _, err := range []error{
 		g.server.EndSubject(t.Context(), ""), g.server.ForgetSubject(t.Context(), ""), g.server.EndGrant(t.Context(), "u1", ""), g.server.EndGrant(t.Context(), "", "g"),
@@ -158,7 +158,7 @@ func (g *endRig) putGrants(n int, used time.Time) {
 	}
 }
 
-func TestEndingAUserWithManyGrantsCostsAFewWritesAndOneNotice(t *testing.T) {
+func TestEndingManyGrantsTakesFewWritesAndOneNotice(t *testing.T) {
 	g := newEndRig(t, func(c *authserver.Config) { c.Lifetimes.VariantB = time.Hour })
 	g.putGrants(345, g.now().Add(-59*time.Minute))
 	g.cut.arm(0, nil)
@@ -193,7 +193,7 @@ func (g *endRig) eachGrantOf(subject string, f func(store.Grant)) {
 	}
 }
 
-func TestARecordOfANewerReleaseDoesNotSpareTheOthers(t *testing.T) {
+func TestRecordOfANewerReleaseDoesNotStopTheEnd(t *testing.T) {
 	g := newEndRig(t)
 	_, a := g.tokens("ann", annsPassword)
 	for _, id := range []string{"!", "~"} { // before and behind the others
@@ -210,8 +210,8 @@ func TestARecordOfANewerReleaseDoesNotSpareTheOthers(t *testing.T) {
 	}
 }
 
-// TestAnEndThatTheStoreBreaksOffIsRepeated has each operation of an end fail in turn.
-func TestAnEndThatTheStoreBreaksOffIsRepeated(t *testing.T) {
+// TestEndInterruptedByTheStoreCanBeRepeated has each operation of an end fail in turn.
+func TestEndInterruptedByTheStoreCanBeRepeated(t *testing.T) {
 	for name, end := range map[string]func(*endRig) error{
 		"user":   func(g *endRig) error { return g.server.EndSubject(g.t.Context(), "u1") },
 		"client": func(g *endRig) error { return g.server.EndClient(g.t.Context(), "u1", "web") },
@@ -252,7 +252,7 @@ func TestAnEndThatTheStoreBreaksOffIsRepeated(t *testing.T) {
 	g.isDead(a)
 }
 
-func TestAUserCanBeSignedInAtAHundredBrowsers(t *testing.T) { // U26
+func TestUserIsLimitedToAHundredSessions(t *testing.T) { // U26
 	g := newEndRig(t, func(c *authserver.Config) { c.Protect.PerAddress = 1000 })
 	var tabs []*tab
 	for range 103 {

@@ -9,7 +9,7 @@ import (
 )
 
 // The endpoints say that all their fields are needed.
-func TestNoFieldOfAnEndpointIsForgotten(t *testing.T) {
+func TestEveryEndpointFieldIsSet(t *testing.T) {
 	g := newTokenRig(t, func(c *authserver.Config) {
 		c.Registration = &registration.Rules{InitialTokens: []string{"digest"}, Scopes: []string{"read"}, Audience: []string{"https://api.example"}}
 		c.Registrar = struct{ registration.Registrar }{}

@@ -13,9 +13,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// TestNothingThatIsUnderWayOutlivesAnEnd has an end happen before every single operation
+// TestPendingRequestsDoNotOutliveAnEnd has an end happen before every single operation
 // on the store of what it races with, and once after the last.
-func TestNothingThatIsUnderWayOutlivesAnEnd(t *testing.T) { // F10, C12
+func TestPendingRequestsDoNotOutliveAnEnd(t *testing.T) { // F10, C12
 	redeemed := func(g *endRig, a answer) {
 		if a.status == 200 {
 			g.isDead(a)
@@ -83,9 +83,9 @@ func TestNothingThatIsUnderWayOutlivesAnEnd(t *testing.T) { // F10, C12
 	}
 }
 
-// TestAnEndThatIsInterruptedIsWhole has what it races with happen whole before every
+// TestInterruptedEndIsComplete has what it races with happen whole before every
 // single operation of the end, and what follows from it afterwards.
-func TestAnEndThatIsInterruptedIsWhole(t *testing.T) { // F10, C12
+func TestInterruptedEndIsComplete(t *testing.T) { // F10, C12
 	for end, do := range map[string]func(*endRig){
 		"user":   func(g *endRig) { g.endAnn() },
 		"client": func(g *endRig) { g.must(g.server.EndClient(g.t.Context(), "u1", "web")) },
@@ -131,7 +131,7 @@ func (a answer) refused() answer {
 	return a
 }
 
-func TestASignInThatIsUnderWayDoesNotOutliveTheEndOfItsUser(t *testing.T) { // N02
+func TestSignInInProgressDoesNotSurviveItsUsersEnd(t *testing.T) { // N02
 	for n, more := 1, true; more && !t.Failed(); n++ {
 		more = false
 		users := &watchedUsers{}
@@ -160,7 +160,7 @@ func TestASignInThatIsUnderWayDoesNotOutliveTheEndOfItsUser(t *testing.T) { // N
 }
 
 // An end that comes while the directory looks at the password: it may be the one of before.
-func TestAPasswordThatWasLookedAtBeforeAnEndSignsNobodyIn(t *testing.T) { // N02
+func TestPasswordCheckedBeforeAnEndSignsNobodyIn(t *testing.T) { // N02
 	users := &watchedUsers{}
 	g := newEndRig(t, func(c *authserver.Config) { users.Directory, c.Directory = c.Directory, users })
 	b := g.browser()
@@ -191,7 +191,7 @@ func (w *watchedUsers) Authenticate(ctx context.Context, username, password stri
 
 // What the user allows in one tab while taking it back in another holds or does not; but
 // what holds must be on the list, to be taken back again.
-func TestAConsentGivenWhileItIsTakenBackIsNeverHalf(t *testing.T) {
+func TestConsentGivenDuringRevocationIsNeverPartial(t *testing.T) {
 	for n, more := 1, true; more && !t.Failed(); n++ {
 		more = false
 		g := newEndRig(t)
@@ -211,7 +211,7 @@ func TestAConsentGivenWhileItIsTakenBackIsNeverHalf(t *testing.T) {
 	}
 }
 
-func TestEndsAndTheirVictimsInParallel(t *testing.T) {
+func TestEndsRacingWithRefreshesAndExchanges(t *testing.T) {
 	g := newEndRig(t)
 	for range 20 {
 		b, a := g.tokens("ann", annsPassword)

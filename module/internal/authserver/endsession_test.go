@@ -38,7 +38,7 @@ func (g *openIDRig) isSignedIn(b *tab, yes bool) {
 	}
 }
 
-func TestAClientWithAnIDTokenOfTheSessionSignsOutAtOnce(t *testing.T) {
+func TestIDTokenHintSignsOutWithoutConfirmation(t *testing.T) {
 	g := newOpenIDRig(t)
 	b := g.signedInAs("ann", "x")
 	hint := g.tokensOf(b, rpRequest()).id
@@ -61,7 +61,7 @@ func TestAClientWithAnIDTokenOfTheSessionSignsOutAtOnce(t *testing.T) {
 	}
 }
 
-func TestAnExpiredHintStillSignsOut(t *testing.T) {
+func TestExpiredHintStillSignsOut(t *testing.T) {
 	g := newOpenIDRig(t)
 	b := g.signedInAs("ann", "x")
 	hint := g.tokensOf(b, rpRequest()).id
@@ -73,7 +73,7 @@ func TestAnExpiredHintStillSignsOut(t *testing.T) {
 	g.isSignedIn(b, false)
 }
 
-func TestTheBrowserGoesToARegisteredAddressOnly(t *testing.T) {
+func TestLogoutRedirectsToRegisteredAddressesOnly(t *testing.T) {
 	g := newOpenIDRig(t)
 	for _, to := range []string{
 		"https://evil.example", "//evil.example", "https://rp.example/bye", rpBye + "#x", rpBye + "&x=1", rpBye + "/", strings.ToUpper(rpBye),
@@ -96,7 +96,7 @@ func TestTheBrowserGoesToARegisteredAddressOnly(t *testing.T) {
 	g.gone(b.get(bye(params{"client_id": "rp", "post_logout_redirect_uri": "com.example.rp:/bye", "state": "S"})), http.StatusFound, "com.example.rp:/bye?state=S")
 }
 
-func TestWithoutAnIDTokenOfTheSessionTheUserIsAsked(t *testing.T) {
+func TestSignOutWithoutIDTokenAsksTheUser(t *testing.T) {
 	g := newOpenIDRig(t)
 	ann, bob := g.signedInAs("ann", "x"), g.signedInAs("bob", "y")
 	again := g.signedInAs("ann", "x")
@@ -140,7 +140,7 @@ func strangerTo(b, one, two *tab) *tab {
 	return one
 }
 
-func TestTheFormOfASignOutCannotBeChanged(t *testing.T) {
+func TestSignOutFormTamperingIsRefused(t *testing.T) {
 	g := newOpenIDRig(t)
 	b := g.signedInAs("ann", "x")
 	page := b.get(bye(params{"client_id": "rp", "post_logout_redirect_uri": rpBye}))
@@ -171,7 +171,7 @@ func TestTheFormOfASignOutCannotBeChanged(t *testing.T) {
 	g.isSignedIn(b, false)
 }
 
-func TestAPageThatLayOpenForLongStillSignsOut(t *testing.T) {
+func TestOldLogoutPageStillSignsOut(t *testing.T) {
 	g := newOpenIDRig(t)
 	b := g.signedInAs("ann", "x")
 	page := b.get(bye(params{"client_id": "rp", "post_logout_redirect_uri": rpBye}))
@@ -180,7 +180,7 @@ func TestAPageThatLayOpenForLongStillSignsOut(t *testing.T) {
 	g.isSignedIn(b, false)
 }
 
-func TestAClientsPostIsSentOnAsAGet(t *testing.T) {
+func TestLogoutPostRedirectsToGet(t *testing.T) {
 	g := newOpenIDRig(t)
 	b := g.signedInAs("ann", "x")
 	hint := g.tokensOf(b, rpRequest()).id
@@ -201,7 +201,7 @@ func TestAClientsPostIsSentOnAsAGet(t *testing.T) {
 	g.isSignedIn(b, true)
 }
 
-func TestSignOutRequestsThatCannotBeMeant(t *testing.T) {
+func TestInvalidSignOutRequests(t *testing.T) {
 	g := newOpenIDRig(t)
 	b := g.signedInAs("ann", "x")
 	hint := g.tokensOf(b, rpRequest()).id
@@ -225,7 +225,7 @@ func TestSignOutRequestsThatCannotBeMeant(t *testing.T) {
 	g.isSignedIn(b, true)
 }
 
-func TestTheSignOutPageSpeaksTheClientsLanguage(t *testing.T) {
+func TestSignOutPageUsesTheClientsLanguage(t *testing.T) {
 	g := newOpenIDRig(t)
 	b := g.signedInAs("ann", "x")
 	page := b.get(bye(params{"ui_locales": "zh"}))

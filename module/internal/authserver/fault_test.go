@@ -45,7 +45,7 @@ func eachFault(t *testing.T, change func(*authserver.Config), prepare func(*toke
 	}
 }
 
-func TestAFaultOfTheStoreLosesNoCodeAndDoublesNone(t *testing.T) { // T24, E05
+func TestStoreFaultNeitherLosesNorDoublesACode(t *testing.T) { // T24, E05
 	eachFault(t, func(*authserver.Config) {},
 		func(g *tokenRig) params { return redeemWeb(g.code()) },
 		func(g *tokenRig, p params, a answer) {
@@ -56,7 +56,7 @@ func TestAFaultOfTheStoreLosesNoCodeAndDoublesNone(t *testing.T) { // T24, E05
 		})
 }
 
-func TestAFaultOfTheStoreLosesNoRefreshToken(t *testing.T) { // T24, E03, F13
+func TestStoreFaultLosesNoRefreshToken(t *testing.T) { // T24, E03, F13
 	eachFault(t, func(*authserver.Config) {},
 		func(g *tokenRig) params { return refreshWeb(g.begin().tokens.Refresh) },
 		func(g *tokenRig, p params, a answer) {
@@ -64,7 +64,7 @@ func TestAFaultOfTheStoreLosesNoRefreshToken(t *testing.T) { // T24, E03, F13
 		})
 }
 
-func TestWithoutGraceALostReplyIsStillRecognised(t *testing.T) { // F06, F13
+func TestLostReplyWithoutGraceIsRecognized(t *testing.T) { // F06, F13
 	g := newTokenRig(t, func(c *authserver.Config) { c.Lifetimes.RefreshGrace = 0 })
 	first := g.begin()
 	g.store.LoseReply(errLost)
@@ -75,7 +75,7 @@ func TestWithoutGraceALostReplyIsStillRecognised(t *testing.T) { // F06, F13
 	g.want(g.token(refreshWeb(second.tokens.Refresh)), 200, "")
 }
 
-func TestAKillThatIsNotCertainIsAnswered503AndRepeated(t *testing.T) { // C02, F02
+func TestUncertainRevocationIs503AndRepeatable(t *testing.T) { // C02, F02
 	for name, c := range map[string]struct{ fail, heal func(*tokenRig) }{
 		"the guards cannot be told": {
 			func(g *tokenRig) { g.revoker.fault = errLost }, func(g *tokenRig) { g.revoker.fault = nil }},

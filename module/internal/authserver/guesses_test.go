@@ -12,7 +12,7 @@ import (
 // U16: what counts is that a guess is booked before it is evaluated. All of them are held
 // in the directory at one time here, so that none has failed yet when the last one comes:
 // whoever counts failures afterwards lets every one of them through (CVE-2024-4629).
-func TestGuessesThatAreUnderWayCountToo(t *testing.T) {
+func TestPendingGuessesCountToo(t *testing.T) {
 	for name, guess := range map[string]func(*tokenRig, *tab, page, string){
 		"at the login page": func(g *tokenRig, b *tab, login page, pass string) {
 			g.browserAt(login, b).signIn(login, "ann", pass)

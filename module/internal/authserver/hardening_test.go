@@ -16,7 +16,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-func TestAnUnknownClientAndAWrongSecretLookAlike(t *testing.T) { // T08
+func TestUnknownClientAndWrongSecretLookAlike(t *testing.T) { // T08
 	g := newTokenRig(t)
 	for _, c := range []struct{ known, unknown func() answer }{
 		{
@@ -47,7 +47,7 @@ func TestAnUnknownClientAndAWrongSecretLookAlike(t *testing.T) { // T08
 	}
 }
 
-func TestThousandsOfParametersCostNothing(t *testing.T) { // T23
+func TestThousandsOfParametersCostLittle(t *testing.T) { // T23
 	g := newTokenRig(t)
 	var body strings.Builder
 	for i := range 5000 {
@@ -69,7 +69,7 @@ func TestThousandsOfParametersCostNothing(t *testing.T) { // T23
 	}
 }
 
-func TestNoSecretIsToldOrLogged(t *testing.T) {
+func TestSecretsAreNeitherShownNorLogged(t *testing.T) {
 	g := newTokenRig(t)
 	code := g.code()
 	first := g.want(g.token(redeemWeb(code)), 200, "")
@@ -95,7 +95,7 @@ func TestNoSecretIsToldOrLogged(t *testing.T) {
 	}
 }
 
-func TestNothingAClientSendsIsInAnErrorOrAMetric(t *testing.T) {
+func TestClientInputIsInNoErrorOrMetric(t *testing.T) {
 	g := newTokenRig(t)
 	evil := "\"<script>\\\r\nX: y"
 	for _, name := range []string{"grant_type", "client_id", "code", "redirect_uri", "refresh_token", "scope", "resource", "code_verifier"} {
@@ -118,14 +118,14 @@ func TestNothingAClientSendsIsInAnErrorOrAMetric(t *testing.T) {
 	}
 }
 
-func TestAUserCannotPoseAsAClient(t *testing.T) { // K01
+func TestUserCannotPoseAsAClient(t *testing.T) { // K01
 	g := newTokenRig(t, func(c *authserver.Config) {
 		c.Directory = directorytest.NewMemory(directorytest.Seed{User: directory.User{ID: "client:web", Username: "eve"}})
 	})
 	g.want(g.token(redeemWeb(g.code(func(c *store.Code) { c.Subject = "client:web" }))), 400, "invalid_grant")
 }
 
-func TestAFamilyOfVariantBHasNoRefreshTokenHere(t *testing.T) {
+func TestVariantBGrantHasNoOAuthRefreshToken(t *testing.T) {
 	g := newTokenRig(t)
 	var family string
 	p := redeemWeb(g.code(func(c *store.Code) { family = c.Grant }))
@@ -141,7 +141,7 @@ func TestAFamilyOfVariantBHasNoRefreshTokenHere(t *testing.T) {
 	g.want(g.token(refreshWeb(first.tokens.Refresh)), 400, "invalid_grant")
 }
 
-func TestARecordOfANewerReleaseIsNotMisread(t *testing.T) {
+func TestRecordOfANewerReleaseIsNotMisread(t *testing.T) {
 	g := newTokenRig(t)
 	var family string
 	first := g.want(g.token(redeemWeb(g.code(func(c *store.Code) { family = c.Grant }))), 200, "")
@@ -155,7 +155,7 @@ func TestARecordOfANewerReleaseIsNotMisread(t *testing.T) {
 	}
 }
 
-func TestTokensDoNotRepeat(t *testing.T) { // T20, the short form
+func TestTokensAreUnique(t *testing.T) { // T20, the short form
 	g := newTokenRig(t)
 	seen := map[string]bool{}
 	for range 200 {

@@ -14,7 +14,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/authserver"
 )
 
-func TestPasswordsAreHashedAFewAtATime(t *testing.T) { // E14
+func TestPasswordHashingConcurrencyIsLimited(t *testing.T) { // E14
 	synctest.Test(t, func(t *testing.T) {
 		var d *watched
 		g := newBrowserRig(t, watch(&d), func(c *authserver.Config) { c.Protect.HashConcurrency = 2 })
@@ -51,7 +51,7 @@ func TestPasswordsAreHashedAFewAtATime(t *testing.T) { // E14
 }
 
 // A few hundred pages made at one moment would hold everybody else up.
-func TestWhoComesInACrowdGivesUpOneAfterTheOther(t *testing.T) { // E14
+func TestCrowdedSignInTimeoutsAreSpread(t *testing.T) { // E14
 	synctest.Test(t, func(t *testing.T) {
 		const crowd = 512
 		var d *watched
@@ -87,7 +87,7 @@ func TestWhoComesInACrowdGivesUpOneAfterTheOther(t *testing.T) { // E14
 	})
 }
 
-func TestABrowserThatGoesAwayKeepsItsPlaceUntilTheHashIsDone(t *testing.T) { // E14
+func TestAbandonedSignInKeepsItsSlotUntilHashed(t *testing.T) { // E14
 	synctest.Test(t, func(t *testing.T) {
 		var d *watched
 		g := newBrowserRig(t, watch(&d), func(c *authserver.Config) { c.Protect.HashConcurrency = 1 })
@@ -138,7 +138,7 @@ func fromEverywhere(c *authserver.Config) {
 	}
 }
 
-func TestNoMoreThanAThousandSignInsWait(t *testing.T) { // E14, the queue's cap; N06: and 500 newcomers
+func TestSignInQueueIsLimitedToAThousand(t *testing.T) { // E14, the queue's cap; N06: and 500 newcomers
 	synctest.Test(t, func(t *testing.T) {
 		var d *watched
 		g := newBrowserRig(t, watch(&d), fromEverywhere, func(c *authserver.Config) { c.Protect.HashConcurrency = 1 })
@@ -164,7 +164,7 @@ func TestNoMoreThanAThousandSignInsWait(t *testing.T) { // E14, the queue's cap;
 
 // N06: one address may have all that whoever asks may have, and is told so; whoever comes
 // from elsewhere finds a place, and is not served after the others but next.
-func TestOneAddressDoesNotFillTheQueue(t *testing.T) {
+func TestOneAddressCannotFillTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var d *watched
 		g := newBrowserRig(t, watch(&d), func(c *authserver.Config) { c.Protect.HashConcurrency = 1 })
@@ -207,7 +207,7 @@ func TestOneAddressDoesNotFillTheQueue(t *testing.T) {
 
 // N06: strangers who wait keep out neither a client that authenticated itself nor a browser
 // that signed the person in before.
-func TestThoseWhoAreKnownDoNotWaitBehindStrangers(t *testing.T) {
+func TestKnownCallersDoNotWaitBehindStrangers(t *testing.T) {
 	for name, arrive := range map[string]func(g *tokenRig, home *tab) int{
 		"a client": func(g *tokenRig, _ *tab) int { return g.token(passwordOf("ann", annsPassword)).status },
 		"a browser": func(_ *tokenRig, home *tab) int {

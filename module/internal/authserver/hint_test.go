@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestTheHintNamesWhoMayBeAnsweredFor(t *testing.T) { // A32
+func TestIDTokenHintNamesTheExpectedUser(t *testing.T) { // A32
 	g := newOpenIDRig(t)
 	ann, bob := g.signedInAs("ann", "x"), g.signedInAs("bob", "y")
 	hint := g.tokensOf(ann, rpRequest()).id
@@ -27,7 +27,7 @@ func TestTheHintNamesWhoMayBeAnsweredFor(t *testing.T) { // A32
 	g.issued(bob.signIn(bob.get(authorizeURL(p)), "ann", "x"), http.StatusSeeOther)
 }
 
-func TestAHintMayBeOldAndMustBeOurs(t *testing.T) { // A32
+func TestIDTokenHintMayBeExpiredButNotForeign(t *testing.T) { // A32
 	g := newOpenIDRig(t)
 	b := g.signedInAs("ann", "x")
 	a := g.tokensOf(b, rpRequest())
@@ -51,7 +51,7 @@ func TestAHintMayBeOldAndMustBeOurs(t *testing.T) { // A32
 	g.refused(g.signedInAs("bob", "y").get(authorizeURL(rpRequest().with("id_token_hint", a.id).with("prompt", "none"))), http.StatusFound, "login_required")
 }
 
-func TestAHintHoldsOnTheConsentPageToo(t *testing.T) { // A32
+func TestIDTokenHintHoldsOnTheConsentPage(t *testing.T) { // A32
 	g := newOpenIDRig(t)
 	rp := g.clients.all["rp"]
 	ann := g.signedInAs("ann", "x")
@@ -66,7 +66,7 @@ func TestAHintHoldsOnTheConsentPageToo(t *testing.T) { // A32
 	g.isLogin(ann.submit(consent, "decision", "allow"))
 }
 
-func TestAnExpiredRequestWithAHintIsNotOfferedAnewWithoutIt(t *testing.T) {
+func TestExpiredRequestIsNotRestartedWithoutItsHint(t *testing.T) {
 	g := newOpenIDRig(t)
 	b := g.signedInAs("ann", "x")
 	hint := g.tokensOf(b, rpRequest()).id
@@ -81,7 +81,7 @@ func TestAnExpiredRequestWithAHintIsNotOfferedAnewWithoutIt(t *testing.T) {
 	}
 }
 
-func TestAHintThatCannotBeReadNowIsNoAnswer(t *testing.T) {
+func TestUnreadableIDTokenHintIsAnError(t *testing.T) {
 	g := newOpenIDRig(t)
 	b := g.signedInAs("ann", "x")
 	hint := g.tokensOf(b, rpRequest()).id

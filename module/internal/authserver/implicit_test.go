@@ -31,7 +31,7 @@ func (g *openIDRig) refusedInFragment(p page, status int, code string) {
 	}
 }
 
-func TestTheImplicitGrantGivesATokenInTheFragment(t *testing.T) { // A16
+func TestImplicitGrantReturnsATokenInTheFragment(t *testing.T) { // A16
 	g := newOpenIDRig(t).withImplicit()
 	b := g.browser()
 	consent := b.signIn(b.get(authorizeURL(oldRequest())), "ann", "x")
@@ -70,7 +70,7 @@ func TestTheImplicitGrantGivesATokenInTheFragment(t *testing.T) { // A16
 	g.isLogin(b.get(authorizeURL(oldRequest())))
 }
 
-func TestARememberedConsentIsEnoughForAToken(t *testing.T) {
+func TestRememberedConsentIsEnoughForImplicitTokens(t *testing.T) {
 	g := newOpenIDRig(t).withImplicit()
 	b := g.browser()
 	g.inFragment(b.submit(b.signIn(b.get(authorizeURL(oldRequest())), "ann", "x"), "decision", "allow"), http.StatusSeeOther)
@@ -84,7 +84,7 @@ func TestARememberedConsentIsEnoughForAToken(t *testing.T) {
 	g.refusedInFragment(g.browser().get(authorizeURL(oldRequest().with("prompt", "none"))), http.StatusFound, "login_required")
 }
 
-func TestOneFormGivesOneToken(t *testing.T) {
+func TestOneFormIssuesOneToken(t *testing.T) {
 	g := newOpenIDRig(t).withImplicit()
 	b := g.browser()
 	consent := b.signIn(b.get(authorizeURL(oldRequest())), "ann", "x")
@@ -95,7 +95,7 @@ func TestOneFormGivesOneToken(t *testing.T) {
 	}
 }
 
-func TestATokenThatCannotBeStoredIsNotSent(t *testing.T) {
+func TestImplicitTokenThatCannotBeStoredIsNotSent(t *testing.T) {
 	g := newOpenIDRig(t).withImplicit()
 	b := g.browser()
 	consent := b.signIn(b.get(authorizeURL(oldRequest())), "ann", "x")
@@ -118,7 +118,7 @@ func TestATokenThatCannotBeStoredIsNotSent(t *testing.T) {
 	}
 }
 
-func TestTheImplicitGrantIsForItsClientUntilItsDate(t *testing.T) { // A15, A16, A17
+func TestImplicitGrantIsForItsClientUntilItsDate(t *testing.T) { // A15, A16, A17
 	g := newOpenIDRig(t).withImplicit()
 	b := g.signedInAs("ann", "x")
 	foreign := rpRequest().with("response_type", "token")
@@ -166,7 +166,7 @@ func TestTheImplicitGrantIsForItsClientUntilItsDate(t *testing.T) { // A15, A16,
 	}
 }
 
-func TestWhereNobodyHasTheImplicitGrantItIsUnknown(t *testing.T) { // A15
+func TestUnconfiguredImplicitGrantIsUnsupported(t *testing.T) { // A15
 	g := newOpenIDRig(t)
 	b := g.signedInAs("ann", "x")
 	g.refused(b.get(authorizeURL(rpRequest().with("response_type", "token"))), http.StatusFound, "unsupported_response_type")
@@ -174,7 +174,7 @@ func TestWhereNobodyHasTheImplicitGrantItIsUnknown(t *testing.T) { // A15
 	g.refused(b.get(authorizeURL(rpRequest().with("response_mode", "fragment"))), http.StatusFound, "invalid_request")
 }
 
-func TestTheDocumentsFollowTheDateOfADeprecatedGrant(t *testing.T) { // M02, M08
+func TestMetadataFollowsADeprecatedGrantsDate(t *testing.T) { // M02, M08
 	g := newOpenIDRig(t).withImplicit()
 	lists := func() string {
 		a := g.do("GET", discoveryAddress, "")
@@ -198,7 +198,7 @@ func TestTheDocumentsFollowTheDateOfADeprecatedGrant(t *testing.T) { // M02, M08
 	}
 }
 
-func TestNoTokenInAFragmentOutlivesAnEnd(t *testing.T) { // F10, C12
+func TestFragmentTokenNeverOutlivesAnEnd(t *testing.T) { // F10, C12
 	for end, do := range map[string]func(*endRig){
 		"user":   func(g *endRig) { g.endAnn() },
 		"client": func(g *endRig) { g.must(g.server.EndClient(g.t.Context(), "u1", "old")) },

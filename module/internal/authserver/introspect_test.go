@@ -38,7 +38,7 @@ func (g *tokenRig) active(a answer) map[string]any {
 	return m
 }
 
-func TestWhatAClientIsToldAboutItsOwnTokens(t *testing.T) { // I01, I05
+func TestClientIntrospectsItsOwnTokens(t *testing.T) { // I01, I05
 	g := newTokenRig(t)
 	a := g.begin()
 	at := float64(g.now().Unix())
@@ -71,7 +71,7 @@ func TestWhatAClientIsToldAboutItsOwnTokens(t *testing.T) { // I01, I05
 	}
 }
 
-func TestOthersLearnNothingButResourceServersOfWhatIsMeantForThem(t *testing.T) { // I05
+func TestIntrospectionShowsServersOnlyTheirTokens(t *testing.T) { // I05
 	g := newTokenRig(t)
 	a := g.begin()
 	as := func(id, token string) params {
@@ -92,7 +92,7 @@ func TestOthersLearnNothingButResourceServersOfWhatIsMeantForThem(t *testing.T) 
 	g.active(g.introspect(as("web", a.tokens.Access)))
 }
 
-func TestDeadTokensAreInactive(t *testing.T) {
+func TestRevokedTokensAreInactive(t *testing.T) {
 	for name, kill := range map[string]struct {
 		do            func(g *tokenRig, a answer)
 		access, fresh bool // what stays alive
@@ -156,7 +156,7 @@ func TestDeadTokensAreInactive(t *testing.T) {
 }
 
 // Two issuers may share a store, and then share keys and verifier.
-func TestTokensOfAnotherIssuerAreNotOurs(t *testing.T) {
+func TestTokensOfAnotherIssuerAreInactive(t *testing.T) {
 	g := newTokenRig(t)
 	a := g.begin()
 	g.active(g.introspect(asWeb(a.tokens.Access)))
@@ -169,7 +169,7 @@ func TestTokensOfAnotherIssuerAreNotOurs(t *testing.T) {
 	g.active(g.introspect(asWeb(a.tokens.Access)))
 }
 
-func TestWhoMayIntrospectAndHow(t *testing.T) { // I03, I04
+func TestIntrospectionRequests(t *testing.T) { // I03, I04
 	g := newTokenRig(t)
 	a := g.want(g.token(redeemApp(g.code(appCode))), 200, "")
 	token := a.tokens.Access
@@ -201,7 +201,7 @@ func TestWhoMayIntrospectAndHow(t *testing.T) { // I03, I04
 	}
 }
 
-func TestAFaultIsNotInactive(t *testing.T) { // I06
+func TestIntrospectionFaultIsNotInactive(t *testing.T) { // I06
 	as := asWeb
 	for name, fail := range map[string]func(g *tokenRig){
 		"store":     func(g *tokenRig) { g.store.plan(1, forever, false, errLost) },
@@ -232,7 +232,7 @@ func TestAFaultIsNotInactive(t *testing.T) { // I06
 	}
 }
 
-func TestGuessedTokensAreLimitedAndLivingOnesPass(t *testing.T) { // I08
+func TestGuessedTokensAreLimitedAndLiveOnesPass(t *testing.T) { // I08
 	g := newTokenRig(t)
 	a := g.begin()
 	old := g.begin()

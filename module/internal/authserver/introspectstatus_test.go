@@ -45,7 +45,7 @@ const (
 )
 
 // S23: an introspection client of the kind that auth_request needs.
-func TestStatusSaysWhatAGuardWouldDecide(t *testing.T) {
+func TestStatusMatchesAGuardsDecision(t *testing.T) {
 	g := newStatusRig(t)
 	a := g.begin()
 	got := g.want(g.introspect(asJob(a.tokens.Access)), 200, "")
@@ -80,7 +80,7 @@ func TestStatusSaysWhatAGuardWouldDecide(t *testing.T) {
 }
 
 // A variable that nginx forgot to set must not let tokens without the scope pass.
-func TestAnEmptyScopeIsAMistakeOfTheGateway(t *testing.T) {
+func TestEmptyScopeIsAGatewayError(t *testing.T) {
 	g := newStatusRig(t)
 	a := g.begin()
 	for _, scope := range []string{"", " ", "a\"b", strings.Repeat("x", 5000)} {
@@ -92,7 +92,7 @@ func TestAnEmptyScopeIsAMistakeOfTheGateway(t *testing.T) {
 }
 
 // What is no access token for the audience is refused, also if the client could introspect it.
-func TestStatusAdmitsAccessTokensForTheAudienceOnly(t *testing.T) {
+func TestStatusAdmitsOnlyAccessTokensForTheAudience(t *testing.T) {
 	g := newStatusRig(t)
 	a := g.begin()
 	own := g.want(g.token(params{"grant_type": "client_credentials", "scope": "read", "client_id": "job", "client_secret": webSecret}), 200, "")
@@ -108,7 +108,7 @@ func TestStatusAdmitsAccessTokensForTheAudienceOnly(t *testing.T) {
 	g.wantRefused(g.introspect(asWeb(a.tokens.Refresh)), 401, "invalid_token", invalidChallenge) // its own
 }
 
-func TestStatusRefusesDeadTokens(t *testing.T) {
+func TestStatusRefusesRevokedTokens(t *testing.T) {
 	for name, kill := range map[string]func(g *tokenRig, a answer){
 		"revoked":       func(g *tokenRig, a answer) { g.revoked(g.revoke(asWeb(a.tokens.Access))) },
 		"revoked grant": func(g *tokenRig, a answer) { g.revoked(g.revoke(asWeb(a.tokens.Refresh))) },
@@ -131,7 +131,7 @@ func TestStatusRefusesDeadTokens(t *testing.T) {
 }
 
 // Nobody but the client itself is answered, and a fault is no answer about a token.
-func TestStatusIsForTheClientAndFaultsStayFaults(t *testing.T) {
+func TestStatusNeedsClientAuthAndReportsFaults(t *testing.T) {
 	g := newStatusRig(t)
 	a := g.begin()
 	for name, p := range map[string]params{
@@ -166,7 +166,7 @@ func TestStatusIsForTheClientAndFaultsStayFaults(t *testing.T) {
 }
 
 // Everybody behind nginx has its address, and nginx makes 500 of a 429.
-func TestStatusIsNeverLimitedByWrongTokens(t *testing.T) {
+func TestStatusIsNotRateLimited(t *testing.T) {
 	g := newStatusRig(t)
 	a := g.begin()
 	for i := range 100 {
@@ -176,7 +176,7 @@ func TestStatusIsNeverLimitedByWrongTokens(t *testing.T) {
 }
 
 // What could not stand in a header is percent-encoded, as a guard does it.
-func TestAnIdentityCannotAddAHeader(t *testing.T) {
+func TestIdentityCannotInjectAHeader(t *testing.T) {
 	g := newStatusRig(t)
 	a := g.begin()
 	theirs := *must(g.verifier.Verify(t.Context(), a.tokens.Access))

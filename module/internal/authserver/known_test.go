@@ -69,7 +69,7 @@ var (
 	bob = [2]string{"bob", "y"}
 )
 
-func TestABrowserThatSignedThePersonInBeforeHasAWay(t *testing.T) { // N06
+func TestKnownBrowserBypassesLockout(t *testing.T) { // N06
 	var events *trail
 	rig := func(t *testing.T) *tokenRig {
 		g := newBrowserRig(t, twoUsers, recorded(&events), func(c *authserver.Config) { c.Protect.PerAddress = 10_000 })
@@ -172,7 +172,7 @@ func TestABrowserThatSignedThePersonInBeforeHasAWay(t *testing.T) { // N06
 }
 
 // The cookie says to nobody who signed in, and lasts.
-func TestTheCookieOfAKnownBrowser(t *testing.T) {
+func TestKnownBrowserCookie(t *testing.T) {
 	g := newBrowserRig(t, twoUsers)
 	b := g.browser()
 	login := b.get(tokenIssuer + "/login")
@@ -197,7 +197,7 @@ func TestTheCookieOfAKnownBrowser(t *testing.T) {
 
 // A directory that tells only with its answer whom a name leads to: the name that was
 // typed last counts.
-func TestAKnownBrowserBehindALateDirectory(t *testing.T) { // N06, N08
+func TestKnownBrowserWithALateResolvingDirectory(t *testing.T) { // N06, N08
 	g, _ := newAliasRig(t, true)
 	home := g.home([2]string{alias(1), annsPassword})
 	g.lockOut("ann")
@@ -241,7 +241,7 @@ func TestParallelGuessesOfAKnownBrowserAreLimited(t *testing.T) {
 }
 
 // At the cap the browser forgets who signed in first.
-func TestABrowserRemembersFivePeople(t *testing.T) {
+func TestBrowserRemembersAtMostFiveUsers(t *testing.T) {
 	g := newBrowserRig(t, manyUsers(6), func(c *authserver.Config) { c.Protect.PerAddress = 10_000 })
 	var people [][2]string
 	for i := range 6 {

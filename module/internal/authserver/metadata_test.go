@@ -16,7 +16,7 @@ const (
 	keysAddress      = tokenIssuer + "/.well-known/jwks.json"
 )
 
-func TestMetadataStatesWhatWorks(t *testing.T) { // M01, M02
+func TestMetadataAdvertisesWhatWorks(t *testing.T) { // M01, M02
 	g := newTokenRig(t)
 	a := g.do("GET", metadataAddress, "")
 	if oidc := g.do("GET", discoveryAddress, ""); oidc.body != a.body || oidc.header.Get("ETag") != a.header.Get("ETag") {
@@ -81,7 +81,7 @@ func TestMetadataOfAnIssuerWithoutPath(t *testing.T) { // M01
 	}
 }
 
-func TestNothingOfARequestGetsIntoTheMetadata(t *testing.T) { // M03, A38
+func TestMetadataIgnoresTheRequest(t *testing.T) { // M03, A38
 	g := newTokenRig(t)
 	for _, address := range []string{metadataAddress, discoveryAddress, keysAddress} {
 		plain := g.do("GET", address, "")
@@ -94,7 +94,7 @@ func TestNothingOfARequestGetsIntoTheMetadata(t *testing.T) { // M03, A38
 	}
 }
 
-func TestPublishedDocumentsMayBeKept(t *testing.T) { // M04, M06
+func TestPublishedDocumentsAreCacheable(t *testing.T) { // M04, M06
 	g := newTokenRig(t)
 	for _, address := range []string{metadataAddress, discoveryAddress, keysAddress} {
 		a := g.do("GET", address, "")
@@ -117,13 +117,13 @@ func TestPublishedDocumentsMayBeKept(t *testing.T) { // M04, M06
 	}
 }
 
-func TestKeysThatCannotBeReadAreUnavailableAndNotKept(t *testing.T) {
+func TestUnreadableKeySetIsUnavailableAndUncached(t *testing.T) {
 	g := newTokenRig(t)
 	g.tokens.fault = errLost
 	g.want(g.do("GET", keysAddress, ""), 503, "temporarily_unavailable")
 }
 
-func TestTheKeysArePublicOnes(t *testing.T) { // M04
+func TestPublishedKeysArePublic(t *testing.T) { // M04
 	g := newTokenRig(t)
 	var set struct{ Keys []map[string]any }
 	g.must(json.Unmarshal([]byte(g.do("GET", keysAddress, "").body), &set))

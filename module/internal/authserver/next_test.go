@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 )
 
-func TestASignInLeadsToThePageItWasFor(t *testing.T) {
+func TestSignInLeadsBackToItsPage(t *testing.T) {
 	g := newQRRig(t)
 	id := secret.ID()
 	b := g.browser()

@@ -60,7 +60,7 @@ func (n nodes) dies(access string) {
 
 // A43: the request travels in the form and all else is in the store, so a node that is
 // lost on the way takes nothing with it.
-func TestWhatOneNodeBeginsAnotherFinishes(t *testing.T) {
+func TestAnotherNodeFinishesWhatOneBegan(t *testing.T) {
 	for name, at := range map[string][4]int{ // who answers: the request, the sign-in, the consent, the token request
 		"lost before the sign-in": {0, 1, 1, 1},
 		"lost before the consent": {0, 0, 1, 1},
@@ -96,7 +96,7 @@ func TestWhatOneNodeBeginsAnotherFinishes(t *testing.T) {
 }
 
 // C14 across nodes: no lock of one process helps the other.
-func TestOf64ParallelExchangesAtTwoNodesOneSucceeds(t *testing.T) {
+func TestParallelExchangesAtTwoNodesSucceedOnce(t *testing.T) {
 	n := newNodes(t)
 	for range 20 {
 		code := n[0].code()

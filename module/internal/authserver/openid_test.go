@@ -14,7 +14,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-func TestTheIDTokenSaysWhoSignedInWhenAndForWhom(t *testing.T) {
+func TestIDTokenStatesUserTimeAndClient(t *testing.T) {
 	g := newOpenIDRig(t)
 	b := g.signedInAs("ann", "x")
 	signedIn := g.now()
@@ -45,7 +45,7 @@ func TestTheIDTokenSaysWhoSignedInWhenAndForWhom(t *testing.T) {
 	}
 }
 
-func TestANonceIsThatOfItsOwnRequest(t *testing.T) {
+func TestNonceMatchesItsRequest(t *testing.T) {
 	g := newOpenIDRig(t)
 	b := g.signedInAs("ann", "x")
 	for _, nonce := range []string{"a", `"b<&>é` + "\n", strings.Repeat("n", 1000)} {
@@ -58,7 +58,7 @@ func TestANonceIsThatOfItsOwnRequest(t *testing.T) {
 	}
 }
 
-func TestARefreshGivesAnIDTokenOfTheSameSignIn(t *testing.T) { // Core 12.2
+func TestRefreshKeepsTheIDTokensSignInClaims(t *testing.T) { // Core 12.2
 	g := newOpenIDRig(t)
 	b := g.signedInAs("ann", "x")
 	first := g.tokensOf(b, rpRequest())
@@ -88,7 +88,7 @@ func TestARefreshGivesAnIDTokenOfTheSameSignIn(t *testing.T) { // Core 12.2
 	}
 }
 
-func TestWithoutTheScopeOpenIDThereIsNoIDToken(t *testing.T) {
+func TestNoIDTokenWithoutTheOpenIDScope(t *testing.T) {
 	g := newOpenIDRig(t)
 	if a := g.tokensOf(g.signedInAs("ann", "x"), rpRequest().with("scope", "read profile")); a.id != "" || strings.Contains(a.body, "id_token") {
 		t.Errorf("%s", a.body)
@@ -100,7 +100,7 @@ func TestWithoutTheScopeOpenIDThereIsNoIDToken(t *testing.T) {
 	}
 }
 
-func TestASessionHasOneNameForAllClientsAndAnotherThanInTheStore(t *testing.T) {
+func TestSIDIsSharedByClientsAndHidesTheSessionID(t *testing.T) {
 	g := newOpenIDRig(t)
 	b := g.signedInAs("ann", "x")
 	first := claimsOf(t, g.tokensOf(b, rpRequest()).id)["sid"]
@@ -120,7 +120,7 @@ func TestASessionHasOneNameForAllClientsAndAnotherThanInTheStore(t *testing.T) {
 	}
 }
 
-func TestAnIDTokenThatCannotBeSignedCostsNoCode(t *testing.T) {
+func TestUnsignableIDTokenDoesNotUseUpTheCode(t *testing.T) {
 	g := newOpenIDRig(t)
 	b := g.signedInAs("ann", "x")
 	code := g.issued(b.get(authorizeURL(rpRequest())), http.StatusFound)
@@ -131,7 +131,7 @@ func TestAnIDTokenThatCannotBeSignedCostsNoCode(t *testing.T) {
 	g.want(g.token(p), 200, "")
 }
 
-func TestAnIDTokenIsNoAccessToken(t *testing.T) {
+func TestIDTokenIsNotAnAccessToken(t *testing.T) {
 	g := newOpenIDRig(t)
 	a := g.tokensOf(g.signedInAs("ann", "x"), rpRequest())
 	if !g.alive(a.tokens.Access) {
@@ -152,7 +152,7 @@ func TestDiscoveryOfAnIssuerWithoutPath(t *testing.T) { // M01
 	}
 }
 
-func TestTheTimeOfTheSignInIsThatOfTheLastOne(t *testing.T) { // A31
+func TestAuthTimeIsThatOfTheLastSignIn(t *testing.T) { // A31
 	g := newOpenIDRig(t)
 	b := g.signedInAs("ann", "x")
 	first := float64(g.now().Unix())
@@ -175,7 +175,7 @@ func TestTheTimeOfTheSignInIsThatOfTheLastOne(t *testing.T) { // A31
 	}
 }
 
-func TestTheClaimsParameterIsIgnored(t *testing.T) {
+func TestClaimsParameterIsIgnored(t *testing.T) {
 	g := newOpenIDRig(t)
 	a := g.tokensOf(g.signedInAs("ann", "x"), rpRequest().with("claims", `{"userinfo":{"email":{"essential":true}},"id_token":{"email":null,"acr":{"values":["x"]}}}`).
 		with("acr_values", "x").with("display", "popup").with("claims_locales", "de"))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestARefusalUnderOverloadHasTheFormOfItsEndpoint(t *testing.T) { // N10
+func TestOverloadRefusalUsesItsEndpointsFormat(t *testing.T) { // N10
 	s := newTokenRig(t).server
 	for path, want := range map[string]struct{ kind, holds string }{
 		"/auth/token":                                {"application/json; charset=utf-8", `{"error":"temporarily_unavailable",`},
@@ -39,7 +39,7 @@ func TestARefusalUnderOverloadHasTheFormOfItsEndpoint(t *testing.T) { // N10
 	}
 }
 
-func TestWhatShowsCredentials(t *testing.T) { // N10
+func TestShowsCredentials(t *testing.T) { // N10
 	s := newTokenRig(t).server
 	for path, want := range map[string]struct{ without, with bool }{
 		"/auth/token": {true, true}, "/auth/introspect": {true, true}, "/auth/sns/auth": {true, true}, "/auth/.well-known/jwks.json": {true, true},

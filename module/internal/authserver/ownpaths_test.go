@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/authserver/registration"
 )
 
-func TestOwnPathsAndTheTableOfRoutesAgree(t *testing.T) { // S05
+func TestOwnPathsMatchTheRouteTable(t *testing.T) { // S05
 	for _, issuer := range []string{"https://id.example", "https://id.example/auth"} {
 		for _, open := range []bool{false, true} {
 			u, err := url.Parse(issuer)

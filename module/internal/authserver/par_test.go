@@ -49,7 +49,7 @@ func use(client, uri string, more ...string) string {
 	return tokenIssuer + "/authorize?" + v.Encode()
 }
 
-func TestAPushedRequestIsAnsweredLikeOneInTheAddress(t *testing.T) {
+func TestPushedRequestBehavesLikeAQueryRequest(t *testing.T) {
 	g := newBrowserRig(t)
 	uri := g.pushed(webPush().with("nonce", "n"))
 	b := g.browser()
@@ -61,7 +61,7 @@ func TestAPushedRequestIsAnsweredLikeOneInTheAddress(t *testing.T) {
 	g.want(g.token(redeemWeb(code)), 200, "")
 }
 
-func TestWhatTheBrowserAddsToAPushedRequestIsIgnored(t *testing.T) {
+func TestExtraQueryWithAPushedRequestIsIgnored(t *testing.T) {
 	g := newBrowserRig(t)
 	b := g.signedIn()
 	uri := g.pushed(webPush())
@@ -71,7 +71,7 @@ func TestWhatTheBrowserAddsToAPushedRequestIsIgnored(t *testing.T) {
 	}
 }
 
-func TestAPushedRequestServesReloadsUntilACodeIsIssuedAndThenNothing(t *testing.T) {
+func TestPushedRequestSurvivesReloadsUntilItsCode(t *testing.T) {
 	g := newBrowserRig(t)
 	uri := g.pushed(webPush())
 	b := g.browser()
@@ -96,7 +96,7 @@ func TestAPushedRequestServesReloadsUntilACodeIsIssuedAndThenNothing(t *testing.
 }
 
 // One request leads to one code, also where two people at two browsers open it.
-func TestAPushedRequestIsSpentByOneUserOnly(t *testing.T) {
+func TestPushedRequestIsUsedUpByOneUser(t *testing.T) {
 	g := newBrowserRig(t, func(c *authserver.Config) {
 		c.Directory = directorytest.NewMemory(
 			directorytest.Seed{User: directory.User{ID: "u1", Username: "ann"}, Password: "x"},
@@ -117,7 +117,7 @@ func TestAPushedRequestIsSpentByOneUserOnly(t *testing.T) {
 	g.isError(tabs[1].submit(consents[1], "decision", "allow"), http.StatusBadRequest)
 }
 
-func TestARequestURIIsOneClientsAndLivesAMinute(t *testing.T) {
+func TestRequestURIIsBoundToItsClientAndExpires(t *testing.T) {
 	g := newBrowserRig(t)
 	b := g.signedIn()
 	uri := g.pushed(webPush())
@@ -147,7 +147,7 @@ func TestARequestURIIsOneClientsAndLivesAMinute(t *testing.T) {
 func (g *tokenRig) isRedirect(p page) { g.t.Helper(); g.back(p, http.StatusFound) }
 
 // A29: nothing of another form is looked at, let alone fetched.
-func TestOtherRequestURIsAreNotSupported(t *testing.T) {
+func TestForeignRequestURIsAreNotSupported(t *testing.T) {
 	g := newBrowserRig(t)
 	b := g.browser()
 	for _, uri := range []string{"https://canary.example/request.jwt", "urn:ietf:params:oauth:request_uri", "URN:ietf:params:oauth:request_uri:x"} {
@@ -159,7 +159,7 @@ func TestOtherRequestURIsAreNotSupported(t *testing.T) {
 	}
 }
 
-func TestAPushedRequestIsCheckedWhenItIsPushedAndAgainWhenItIsUsed(t *testing.T) {
+func TestPushedRequestIsCheckedOnPushAndUse(t *testing.T) {
 	g := newBrowserRig(t)
 	for name, c := range map[string]struct {
 		p      params
@@ -200,7 +200,7 @@ func TestAPushedRequestIsCheckedWhenItIsPushedAndAgainWhenItIsUsed(t *testing.T)
 	g.isError(b.get(use("web", uri)), http.StatusBadRequest)
 }
 
-func TestCredentialsOfAPushAreNotStored(t *testing.T) {
+func TestPushedCredentialsAreNotStored(t *testing.T) {
 	g, pair := newKeyRig(t)
 	p := webRequest().with("client_id", "keyed").with("client_assertion_type", jwtBearer).with("client_assertion", pair.sign(g.claims("keyed")))
 	uri := g.pushed(p)
@@ -211,7 +211,7 @@ func TestCredentialsOfAPushAreNotStored(t *testing.T) {
 	g.issued(b.submit(consent, "decision", "allow"), http.StatusSeeOther)
 }
 
-func TestPushesOfPublicClientsAreLimitedByAddressAndTogether(t *testing.T) {
+func TestPublicClientsPushesAreLimited(t *testing.T) {
 	g := newBrowserRig(t)
 	for range 30 {
 		g.pushed(appRequest())
@@ -239,7 +239,7 @@ func TestPushesOfPublicClientsAreLimitedByAddressAndTogether(t *testing.T) {
 }
 
 // N06: 20 addresses with 30 pushes each used up what everybody had.
-func TestAFewAddressesLeaveTheOthersTheirPushes(t *testing.T) {
+func TestFewAddressesCannotExhaustPushes(t *testing.T) {
 	g := newBrowserRig(t)
 	for i := range 100 {
 		g.from(fmt.Sprintf("%d.9.9.9", 1+i))
@@ -261,7 +261,7 @@ func TestAFewAddressesLeaveTheOthersTheirPushes(t *testing.T) {
 	}
 }
 
-func TestPushedRequestsAndFaultsOfTheStore(t *testing.T) {
+func TestStoreFaultsOnPushedRequests(t *testing.T) {
 	g := newBrowserRig(t)
 	away := errors.New("away")
 	g.store.plan(1, 100, false, away)
@@ -276,7 +276,7 @@ func TestPushedRequestsAndFaultsOfTheStore(t *testing.T) {
 }
 
 // Every fault on the way to the code leaves one code at most.
-func TestAPushedRequestLeadsToOneCodeWhateverWriteIsLost(t *testing.T) {
+func TestPushedRequestYieldsOneCodeDespiteLostWrites(t *testing.T) {
 	for n := 1; n <= 8; n++ {
 		for _, after := range []bool{false, true} {
 			g := newBrowserRig(t)
@@ -301,7 +301,7 @@ func TestAPushedRequestLeadsToOneCodeWhateverWriteIsLost(t *testing.T) {
 }
 
 // Whoever need not be asked sends no form: the address itself is opened again after a 503.
-func TestAPushedRequestIsOpenedAgainAfterAFault(t *testing.T) {
+func TestPushedRequestIsRepeatableAfterAFault(t *testing.T) {
 	for n := 1; n <= 16; n++ {
 		for _, after := range []bool{false, true} {
 			g := newBrowserRig(t)
@@ -324,7 +324,7 @@ func TestAPushedRequestIsOpenedAgainAfterAFault(t *testing.T) {
 	}
 }
 
-func TestAClientThatRegisteredItselfHasALimitOfItsOwn(t *testing.T) {
+func TestDynamicClientHasItsOwnPushLimit(t *testing.T) {
 	r := newRegisterRig(t)
 	a := r.made(newMeta("token_endpoint_auth_method", "client_secret_post"))
 	p := params{
@@ -338,7 +338,7 @@ func TestAClientThatRegisteredItselfHasALimitOfItsOwn(t *testing.T) {
 	r.pushed(webPush())
 }
 
-func TestAPushedRequestForATokenIsSpentToo(t *testing.T) {
+func TestPushedRequestIsUsedUpByATokenToo(t *testing.T) {
 	g := newBrowserRig(t)
 	b := g.signedIn()
 	g.clients.change("web", func(c *oauth.Client) {

@@ -36,7 +36,7 @@ func passwordOf(username, password string) params {
 	return params{"grant_type": "password", "username": username, "password": password, "client_id": "till", "client_secret": webSecret}
 }
 
-func TestThePasswordGrantIsOffUntilSomeClientHasIt(t *testing.T) { // P01
+func TestPasswordGrantIsOffUnlessAClientHasIt(t *testing.T) { // P01
 	g := newBrowserRig(t)
 	p := passwordOf("ann", annsPassword).with("client_id", "web")
 	g.want(g.token(p), 400, "unsupported_grant_type")
@@ -46,7 +46,7 @@ func TestThePasswordGrantIsOffUntilSomeClientHasIt(t *testing.T) { // P01
 	g.want(g.token(p), 400, "unauthorized_client") // no end, so never
 }
 
-func TestAPasswordBuysWhatACodeDoes(t *testing.T) {
+func TestPasswordGrantIssuesLikeACode(t *testing.T) {
 	var events *trail
 	g := newPasswordRig(t, recorded(&events))
 	a := g.want(g.token(passwordOf("ann", annsPassword)), 200, "")
@@ -90,7 +90,7 @@ func TestAPasswordBuysWhatACodeDoes(t *testing.T) {
 // A grant that was narrowed to a resource ends with it: a resource above it that stays
 // configured is more than the user permitted. What was asked for below a resource is kept as
 // that resource.
-func TestANarrowedGrantIsNotWidenedByTheConfiguration(t *testing.T) { // S20
+func TestConfigDoesNotWidenANarrowedGrant(t *testing.T) { // S20
 	g := newPasswordRig(t)
 	audience := func(all ...string) { g.clients.change("till", func(c *oauth.Client) { c.Audience = all }) }
 	audience("https://h.example", "https://h.example/mcp")
@@ -117,7 +117,7 @@ func TestANarrowedGrantIsNotWidenedByTheConfiguration(t *testing.T) { // S20
 	refresh(narrowed, 200, "")
 }
 
-func TestTheEndOfADeprecatedGrant(t *testing.T) { // P03
+func TestDeprecatedGrantEnds(t *testing.T) { // P03
 	g := newPasswordRig(t)
 	a := g.want(g.token(passwordOf("ann", annsPassword)), 200, "")
 	g.pass(365*24*time.Hour - time.Second)
@@ -130,7 +130,7 @@ func TestTheEndOfADeprecatedGrant(t *testing.T) { // P03
 	g.want(g.token(passwordOf("ann", annsPassword).with("client_id", "web")), 400, "unsupported_grant_type")
 }
 
-func TestPasswordsThatAreRefusedLookAlike(t *testing.T) { // P02
+func TestRefusedPasswordsLookAlike(t *testing.T) { // P02
 	var events *trail
 	g := newPasswordRig(t, recorded(&events))
 	g.users.SetLocked("u1", false)
@@ -160,7 +160,7 @@ func TestPasswordsThatAreRefusedLookAlike(t *testing.T) { // P02
 	}
 }
 
-func TestFailuresAtTheTokenEndpointAndTheLoginPageCountTogether(t *testing.T) { // P02
+func TestPasswordFailuresAreCountedAcrossEndpoints(t *testing.T) { // P02
 	for _, first := range []string{"token", "login"} {
 		t.Run(first, func(t *testing.T) {
 			g := newPasswordRig(t)
@@ -189,7 +189,7 @@ func TestFailuresAtTheTokenEndpointAndTheLoginPageCountTogether(t *testing.T) { 
 	}
 }
 
-func TestPasswordsOfOneAddressAreLimited(t *testing.T) {
+func TestPasswordGrantFailuresPerAddressAreLimited(t *testing.T) {
 	var d *watched
 	g := newPasswordRig(t, watch(&d), func(c *authserver.Config) { c.Protect.PerAddress = 30 })
 	for range 31 { // N09: right passwords use up nothing
@@ -210,7 +210,7 @@ func TestPasswordsOfOneAddressAreLimited(t *testing.T) {
 	g.want(g.token(passwordOf("ann", annsPassword)), 200, "")
 }
 
-func TestALockedNameCostsAHashLikeAnyOther(t *testing.T) { // P02, timing
+func TestLockedNameCostsAHashLikeAnyOther(t *testing.T) { // P02, timing
 	var d *watched
 	g := newPasswordRig(t, watch(&d))
 	for range 10 {
@@ -223,7 +223,7 @@ func TestALockedNameCostsAHashLikeAnyOther(t *testing.T) { // P02, timing
 	}
 }
 
-func TestARequestThatCannotSucceedLooksAtNoPassword(t *testing.T) {
+func TestUnservableRequestChecksNoPassword(t *testing.T) {
 	var d *watched
 	g := newPasswordRig(t, watch(&d))
 	g.want(g.token(passwordOf("ann", annsPassword).with("scope", "admin")), 400, "invalid_scope")
@@ -235,7 +235,7 @@ func TestARequestThatCannotSucceedLooksAtNoPassword(t *testing.T) {
 	}
 }
 
-func TestAFaultAtAPasswordIsNoRefusal(t *testing.T) {
+func TestDirectoryFaultIsNotAWrongPassword(t *testing.T) {
 	g := newPasswordRig(t)
 	g.users.Fail(errLost)
 	for range 15 {
@@ -263,7 +263,7 @@ func (d meanwhile) Authenticate(ctx context.Context, username, password string) 
 	return u, ok, err
 }
 
-func TestWhatEndsDuringThePasswordGrantIsNotBegunByIt(t *testing.T) { // F10
+func TestEndDuringThePasswordGrantWins(t *testing.T) { // F10
 	for name, end := range map[string]func(g *tokenRig){
 		"locked":                func(g *tokenRig) { g.users.SetLocked("u1", true) },
 		"deleted":               func(g *tokenRig) { g.users.Remove("u1") },

@@ -140,7 +140,7 @@ func (g *tokenRig) browserAt(_ page, b *tab) *tab {
 	return &tab{g, map[string]string{browserCookie: b.cookies[browserCookie]}}
 }
 
-func TestSuccessfulSignInsAreNotHeldAgainstTheAccount(t *testing.T) {
+func TestSuccessfulSignInsDoNotCountAgainstTheAccount(t *testing.T) {
 	var d *watched
 	g := newBrowserRig(t, watch(&d))
 	b := g.browser()
@@ -161,7 +161,7 @@ func TestSuccessfulSignInsAreNotHeldAgainstTheAccount(t *testing.T) {
 	}
 }
 
-func TestAnAddressHasThirtyAttemptsAMinute(t *testing.T) { // U17
+func TestAttemptsPerAddressAreLimited(t *testing.T) { // U17
 	for _, c := range []struct {
 		name       string
 		ip, second string
@@ -231,7 +231,7 @@ func TestOnlyFailuresCountAgainstAnAddress(t *testing.T) {
 	}
 }
 
-func TestOfManyParallelGuessesTheLimitIsEvaluated(t *testing.T) { // U16, E14
+func TestParallelPasswordGuessesStayWithinTheLimit(t *testing.T) { // U16, E14
 	var d *watched
 	g := newBrowserRig(t, watch(&d), func(c *authserver.Config) { c.Protect.HashConcurrency = 4; c.Protect.HashQueueTimeout = time.Minute })
 	b := g.browser()
@@ -258,7 +258,7 @@ func TestOfManyParallelGuessesTheLimitIsEvaluated(t *testing.T) { // U16, E14
 	}
 }
 
-func TestPasswordsThatNobodyHasAreRefusedBeforeHashing(t *testing.T) { // U20, U21
+func TestInvalidPasswordsAreRefusedBeforeHashing(t *testing.T) { // U20, U21
 	var d *watched
 	g := newBrowserRig(t, watch(&d))
 	b := g.browser()
@@ -290,7 +290,7 @@ func TestPasswordsThatNobodyHasAreRefusedBeforeHashing(t *testing.T) { // U20, U
 	}
 }
 
-func TestTheLogHasNoSecretsAndTheMetricTheOutcome(t *testing.T) { // E18, O05
+func TestLogHasNoSecretsAndMetricHasTheOutcome(t *testing.T) { // E18, O05
 	var d *watched
 	m := &signInMetrics{}
 	g := newBrowserRig(t, watch(&d), func(c *authserver.Config) { c.Metrics = m; c.Protect.PerAddress = 13 })
@@ -352,7 +352,7 @@ func (m *signInMetrics) all() []string {
 }
 
 // N06: a customer with a /48 has 65,536 addresses to fail from.
-func TestFailuresOfLargeNetworksAreLimitedToo(t *testing.T) {
+func TestFailuresOfLargeNetworksAreLimited(t *testing.T) {
 	for name, c := range map[string]struct {
 		ip    func(i int) string
 		limit int

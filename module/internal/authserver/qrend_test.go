@@ -42,7 +42,7 @@ func (g *endRig) confirmedBy(phone *tab) screen {
 }
 
 // What ends between the confirmation and the poll that fetches the code.
-func TestAConfirmationThatIsTakenBackIsNotDelivered(t *testing.T) {
+func TestWithdrawnConfirmationIsNotDelivered(t *testing.T) {
 	for name, end := range map[string]func(*endRig, *tab){
 		"the user signs out everywhere": func(g *endRig, _ *tab) { g.endAnn() },
 		"the user signs out":            func(g *endRig, b *tab) { b.submit(b.get(tokenIssuer + "/logout")) },
@@ -93,7 +93,7 @@ func TestAConfirmationThatIsTakenBackIsNotDelivered(t *testing.T) {
 
 // Whenever it comes during the confirmation and the delivery: what is issued is dead, or
 // nothing is.
-func TestAnEndAtAnyMomentOfADeliveryLeavesNothing(t *testing.T) { // U19
+func TestEndDuringDeliveryLeavesNothing(t *testing.T) { // U19
 	for name, end := range map[string]func(*endRig){
 		"everywhere": (*endRig).endAnn,
 		"the client": func(g *endRig) { g.must(g.server.EndClient(g.t.Context(), "u1", "wx")) },
@@ -127,7 +127,7 @@ func TestAnEndAtAnyMomentOfADeliveryLeavesNothing(t *testing.T) { // U19
 	}
 }
 
-func TestASignOutEverywhereAtAnyMomentOfAScannedConfirmationLeavesNothing(t *testing.T) { // U19
+func TestSignOutDuringScanConfirmationLeavesNothing(t *testing.T) { // U19
 	for n, more := 1, true; more; n++ {
 		t.Run(fmt.Sprintf("before operation %d", n), func(t *testing.T) {
 			more = false
@@ -158,7 +158,7 @@ func TestASignOutEverywhereAtAnyMomentOfAScannedConfirmationLeavesNothing(t *tes
 	}
 }
 
-func TestACodeIsNoneBeforeItIsDelivered(t *testing.T) {
+func TestQRCodeFlowCreatesNoCodeBeforeDelivery(t *testing.T) {
 	g := newQREndRig(t)
 	phone := g.phone()
 	s := g.confirmedBy(phone)

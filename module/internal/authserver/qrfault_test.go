@@ -10,7 +10,7 @@ import (
 
 // The right number is right at the second try too when the store was away at the first, and
 // what is confirmed can be delivered.
-func TestAFaultOfAScannedConfirmationIsNoHalfOne(t *testing.T) { // E05
+func TestFaultLeavesNoPartialScanConfirmation(t *testing.T) { // E05
 	eachDeviceFault(t, func(g *tokenRig) (func() page, func(page), func()) {
 		g.addSites()
 		s, phone := g.scanPage(wxRequest()), g.phone()
@@ -28,7 +28,7 @@ func TestAFaultOfAScannedConfirmationIsNoHalfOne(t *testing.T) { // E05
 	})
 }
 
-func TestAFaultOfADeliveryLosesNoCode(t *testing.T) { // E05
+func TestDeliveryFaultLosesNoCode(t *testing.T) { // E05
 	eachDeviceFault(t, func(g *tokenRig) (func() page, func(page), func()) {
 		g.addSites()
 		s := g.confirmed(wxRequest())

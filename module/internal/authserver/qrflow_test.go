@@ -15,7 +15,7 @@ import (
 
 func codeKey(code string) store.Key { return store.Key{Kind: store.KindCode, ID: secret.Digest(code)} }
 
-func TestACodeIsScannedConfirmedAndDelivered(t *testing.T) {
+func TestQRCodeIsScannedConfirmedAndDelivered(t *testing.T) {
 	g := newQRRig(t)
 	state := strings.Repeat("s", 4000) + "a b&c=%26+\"é"
 	s := g.scanPage(wxRequest().with("state", state))
@@ -73,7 +73,7 @@ func TestACodeIsScannedConfirmedAndDelivered(t *testing.T) {
 	}
 }
 
-func TestADeliveredCodeIsNotDeliveredWhenItIsOver(t *testing.T) {
+func TestFinishedCodeIsNotDeliveredAgain(t *testing.T) {
 	g := newQRRig(t)
 	for name, end := range map[string]func(code string){
 		"it was redeemed": func(code string) {
@@ -97,7 +97,7 @@ func TestADeliveredCodeIsNotDeliveredWhenItIsOver(t *testing.T) {
 	}
 }
 
-func TestWhoSignsOutBeforeTheDeliveryHasConfirmedNothing(t *testing.T) {
+func TestSignOutBeforeDeliveryVoidsTheConfirmation(t *testing.T) {
 	g := newQRRig(t)
 	s := g.scanPage(wxRequest())
 	phone := g.phone()
@@ -164,7 +164,7 @@ func TestOnlyTheRightNumberConfirms(t *testing.T) {
 }
 
 // What happened while a connection was interrupted is not kept for the time that a poll hangs.
-func TestWhoWasToldNothingIsToldAtOnce(t *testing.T) {
+func TestMissedTicketStateIsReturnedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newConnectRig(t)
 		s := g.scanPage(wxRequest())
@@ -185,7 +185,7 @@ func TestWhoWasToldNothingIsToldAtOnce(t *testing.T) {
 	})
 }
 
-func TestNothingButTheFormConfirms(t *testing.T) { // B22
+func TestOnlyTheFormConfirms(t *testing.T) { // B22
 	g := newQRRig(t)
 	s := g.scanPage(wxRequest())
 	phone := g.phone()
@@ -230,7 +230,7 @@ func (b *tab) scanForm(t *testing.T, _ screen) url.Values {
 	return b.scan(own).form()
 }
 
-func TestTheFirstWhoScansDecides(t *testing.T) {
+func TestFirstScannerDecides(t *testing.T) {
 	g := newQRRig(t)
 	s := g.scanPage(wxRequest())
 	phone, second := g.phone(), g.phone()
@@ -251,7 +251,7 @@ func TestTheFirstWhoScansDecides(t *testing.T) {
 	})
 }
 
-func TestWhoIsLockedConfirmsNothing(t *testing.T) {
+func TestLockedUserCannotConfirmAScan(t *testing.T) {
 	g := newQRRig(t)
 	s := g.scanPage(wxRequest())
 	phone := g.phone()

@@ -23,7 +23,7 @@ func (g *tokenRig) framedBy(p page) string {
 }
 
 // A page that the browser does not show in its frame tells nobody what went wrong.
-func TestWhatGoesWrongInAFrameIsToldThere(t *testing.T) {
+func TestFrameErrorsAreShownInTheFrame(t *testing.T) {
 	embedded := wxRequest().with("appid", "framed").with("response_type", "").with("login_type", "jssdk")
 	const own = "https://wx.example https://shop.example"
 	away := func(g *tokenRig) { g.store.Fail(errors.New("away")) }

@@ -16,7 +16,7 @@ import (
 )
 
 // B27: behind one address there may be thousands.
-func TestWhoGuessesNamesOfTicketsIsRefusedAndNoneOfTheNeighbours(t *testing.T) {
+func TestTicketGuessesDoNotLimitTicketOwners(t *testing.T) {
 	g := newQRRig(t)
 	s, phone, stranger := g.scanPage(wxRequest()), g.phone(), g.scanPage(wxRequest())
 	for range 50 {
@@ -34,7 +34,7 @@ func TestWhoGuessesNamesOfTicketsIsRefusedAndNoneOfTheNeighbours(t *testing.T) {
 }
 
 // N10: polls are answered under overload too, so what they ask of the store is bounded.
-func TestPollsOfTicketsThatAreAnothersAreLimited(t *testing.T) {
+func TestForeignTicketPollsAreLimited(t *testing.T) {
 	reads := &readCount{}
 	g := newQRRig(t, func(c *authserver.Config) {
 		reads.Backend = c.Store
@@ -62,7 +62,7 @@ func (r *readCount) Get(ctx context.Context, k store.Key) (store.Record, error) 
 }
 
 // B28
-func TestTicketsOfManyAddressesAreLimitedTogether(t *testing.T) {
+func TestTicketsFromManyAddressesAreLimited(t *testing.T) {
 	g := newQRRig(t)
 	b := g.browser()
 	long := qrURL(wxRequest().with("state", strings.Repeat("x", 4096))) // counts nine times
@@ -92,7 +92,7 @@ func TestTicketsOfManyAddressesAreLimitedTogether(t *testing.T) {
 	b.show(b.get(qrURL(wxRequest())))
 }
 
-func TestWhatABrowserLoadsWithoutShowingItBeginsNoTicket(t *testing.T) {
+func TestSubresourceLoadStartsNoTicket(t *testing.T) {
 	framed := wxRequest().with("appid", "framed").with("login_type", "jssdk")
 	for _, c := range []struct {
 		as    string
@@ -123,7 +123,7 @@ func TestWhatABrowserLoadsWithoutShowingItBeginsNoTicket(t *testing.T) {
 
 // Whoever shows a code of their own on one screen would read there who of the visitors of
 // their site is signed in.
-func TestALinkOfAnotherSiteBindsNoTicket(t *testing.T) {
+func TestCrossSiteLinkBindsNoTicket(t *testing.T) {
 	g := newQRRig(t)
 	phone := g.phone()
 	for _, from := range []string{"cross-site", "same-site"} {

@@ -20,7 +20,7 @@ import (
 
 var regexpAgain = regexp.MustCompile(`href="(/auth/connect/qrconnect\?appid=[^"]*)"`)
 
-func TestOnlyTheBrowserThatBeganIsToldAnything(t *testing.T) { // B18, B19
+func TestOnlyTheStartingBrowserCanPoll(t *testing.T) { // B18, B19
 	g := newQRRig(t)
 	s := g.confirmed(wxRequest())
 	other := g.scanPage(wxRequest())
@@ -50,7 +50,7 @@ func TestOnlyTheBrowserThatBeganIsToldAnything(t *testing.T) { // B18, B19
 	s.wantState(405)
 }
 
-func TestAnOAuthDeviceIsNoScreen(t *testing.T) {
+func TestOAuthDeviceCannotPollAsAScreen(t *testing.T) {
 	g := newQRRig(t)
 	b := g.browser()
 	cookie := secret.Token()
@@ -63,7 +63,7 @@ func TestAnOAuthDeviceIsNoScreen(t *testing.T) {
 	}
 }
 
-func TestAReloadOfThePageMakesANewTicketAndItsOwnAddressDoesNot(t *testing.T) {
+func TestPageReloadCreatesANewTicket(t *testing.T) {
 	g := newQRRig(t)
 	s := g.scanPage(wxRequest())
 	same := s.show(s.get(tokenIssuer + "/connect/qrconnect?uuid=" + s.id))
@@ -81,7 +81,7 @@ func TestAReloadOfThePageMakesANewTicketAndItsOwnAddressDoesNot(t *testing.T) {
 	}
 }
 
-func TestThePictureSaysTheConfirmAddressOfTheIssuer(t *testing.T) { // B17
+func TestQRImageContainsTheIssuersConfirmAddress(t *testing.T) { // B17
 	g := newQRRig(t)
 	b := g.browser()
 	s := b.show(b.get(qrURL(wxRequest()), "Host", "evil.example", "X-Forwarded-Host", "evil.example", "Forwarded", "host=evil.example"))
@@ -102,7 +102,7 @@ func TestThePictureSaysTheConfirmAddressOfTheIssuer(t *testing.T) { // B17
 	}
 }
 
-func TestAFrameHasACookieOfItsOwn(t *testing.T) {
+func TestEmbeddedPageHasItsOwnCookie(t *testing.T) {
 	g := newQRRig(t)
 	request := wxRequest().with("appid", "framed").with("response_type", "").with("login_type", "jssdk")
 	for name, c := range map[string]struct {
@@ -180,7 +180,7 @@ func TestScriptsAreServed(t *testing.T) {
 	}
 }
 
-func TestAPollEndsWithTheConfiguration(t *testing.T) { // B30
+func TestPollEndsWithItsConfiguration(t *testing.T) { // B30
 	var tickets *crossdevice.Tickets
 	g := newQRRig(t, func(c *authserver.Config) {
 		tickets = must(crossdevice.New(crossdevice.Config{Store: c.Store, Now: c.Now}))
@@ -213,7 +213,7 @@ func (b *tab) clone() *tab {
 	return c
 }
 
-func TestANewerPollEndsTheOlder(t *testing.T) {
+func TestNewerPollEndsTheOlder(t *testing.T) {
 	g := newQRRig(t, func(c *authserver.Config) {
 		c.CrossDevice = must(crossdevice.New(crossdevice.Config{Store: c.Store, Now: c.Now}))
 		t.Cleanup(c.CrossDevice.Close)
@@ -234,7 +234,7 @@ func TestANewerPollEndsTheOlder(t *testing.T) {
 	}
 }
 
-func TestLimitsOfOneAddress(t *testing.T) {
+func TestLimitsPerAddress(t *testing.T) {
 	t.Run("B28 tickets", func(t *testing.T) {
 		g := newQRRig(t)
 		b := g.browser()
@@ -345,7 +345,7 @@ func (d discard) Header() http.Header         { return d.header }
 func (d discard) WriteHeader(int)             {}
 func (d discard) Write(b []byte) (int, error) { return len(b), nil }
 
-func TestAFullHouseIsToldAtOnce(t *testing.T) {
+func TestPollAboveWaitingLimitIsRefused(t *testing.T) {
 	g := newQRRig(t, func(c *authserver.Config) {
 		c.CrossDevice = must(crossdevice.New(crossdevice.Config{Store: c.Store, Now: c.Now, MaxWaiting: 1}))
 		t.Cleanup(c.CrossDevice.Close)
@@ -363,7 +363,7 @@ func TestAFullHouseIsToldAtOnce(t *testing.T) {
 	}
 }
 
-func TestAFaultOfTheStoreIsNoAnswerAboutATicket(t *testing.T) {
+func TestStoreFaultIsNotATicketAnswer(t *testing.T) {
 	g := newQRRig(t)
 	s, phone := g.scanPage(wxRequest()), g.phone()
 	asks := phone.scan(s)

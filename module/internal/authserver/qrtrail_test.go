@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-func TestTheTrailOfTickets(t *testing.T) {
+func TestTicketAuditTrail(t *testing.T) {
 	var events *trail
 	g := newQRRig(t, recorded(&events))
 	phone := g.phone()
@@ -42,7 +42,7 @@ func TestTheTrailOfTickets(t *testing.T) {
 }
 
 // What a reload of the configuration takes from a client is not given by tickets of before.
-func TestATicketEndsWithItsClient(t *testing.T) {
+func TestClientChangeInvalidatesItsTickets(t *testing.T) {
 	change := map[string]func(*oauth.Client){
 		"its redirect address was taken": func(c *oauth.Client) { c.RedirectURIs = []string{"https://wx.example/other"} },
 		"a scope was taken":              func(c *oauth.Client) { c.Scopes = []string{"snsapi_userinfo"} },

@@ -32,7 +32,7 @@ func tally(answers []answer) map[int]int {
 	return count
 }
 
-func TestOf64ParallelExchangesOneSucceeds(t *testing.T) { // C14, on one node
+func TestParallelExchangesSucceedOnce(t *testing.T) { // C14, on one node
 	g := newTokenRig(t)
 	for range 20 {
 		answers := g.together(64, redeemWeb(g.code()))
@@ -53,7 +53,7 @@ func TestOf64ParallelExchangesOneSucceeds(t *testing.T) { // C14, on one node
 	}
 }
 
-func TestParallelRefreshesInTheGraceAllSucceedWithOneSuccessor(t *testing.T) { // F05
+func TestParallelRefreshesInTheGraceGetOneSuccessor(t *testing.T) { // F05
 	g := newTokenRig(t)
 	for range 20 {
 		answers := g.together(5, refreshWeb(g.begin().tokens.Refresh))
@@ -66,7 +66,7 @@ func TestParallelRefreshesInTheGraceAllSucceedWithOneSuccessor(t *testing.T) { /
 	}
 }
 
-func TestParallelRefreshesWithoutGraceLeaveNothingAlive(t *testing.T) { // F06
+func TestParallelRefreshesWithoutGraceEndTheGrant(t *testing.T) { // F06
 	synctest.Test(t, func(t *testing.T) {
 		g := newTokenRig(t, func(c *authserver.Config) { c.Lifetimes.RefreshGrace = 0 })
 		for range 20 {
@@ -87,7 +87,7 @@ func TestParallelRefreshesWithoutGraceLeaveNothingAlive(t *testing.T) { // F06
 	})
 }
 
-func TestManyGoodRequestsAtOnceAreNotTakenForFailures(t *testing.T) { // T21
+func TestManyValidRequestsAreNotThrottled(t *testing.T) { // T21
 	g := newTokenRig(t)
 	p := params{"grant_type": "client_credentials", "client_id": "web", "client_secret": webSecret}
 	if n := tally(g.together(100, p)); n[200] != 100 {
@@ -95,7 +95,7 @@ func TestManyGoodRequestsAtOnceAreNotTakenForFailures(t *testing.T) { // T21
 	}
 }
 
-func TestOfManyParallelGuessesTenAreAnswered(t *testing.T) { // T21
+func TestParallelSecretGuessesAreLimitedToTen(t *testing.T) { // T21
 	g := newTokenRig(t)
 	p := params{"grant_type": "client_credentials", "client_id": "web", "client_secret": "wrong"}
 	if n := tally(g.together(100, p)); n[401] != 10 || n[429] != 90 {

@@ -23,7 +23,7 @@ func TestRefreshRotates(t *testing.T) { // F01
 	}
 }
 
-func TestAReplacedTokenAnswersAgainInTheGraceAndKillsAfterIt(t *testing.T) { // F02, F03
+func TestReplacedTokenWorksInTheGraceAndRevokesAfterIt(t *testing.T) { // F02, F03
 	g := newTokenRig(t)
 	first := g.begin()
 	second := g.want(g.token(refreshWeb(first.tokens.Refresh)), 200, "")
@@ -42,7 +42,7 @@ func TestAReplacedTokenAnswersAgainInTheGraceAndKillsAfterIt(t *testing.T) { // 
 	g.want(g.token(refreshWeb(second.tokens.Refresh)), 400, "invalid_grant")
 }
 
-func TestAnOlderGenerationKillsEvenInTheGrace(t *testing.T) { // F02
+func TestOlderRefreshTokenRevokesEvenInTheGrace(t *testing.T) { // F02
 	g := newTokenRig(t)
 	first := g.begin()
 	second := g.want(g.token(refreshWeb(first.tokens.Refresh)), 200, "")
@@ -51,7 +51,7 @@ func TestAnOlderGenerationKillsEvenInTheGrace(t *testing.T) { // F02
 	g.want(g.token(refreshWeb(third.tokens.Refresh)), 400, "invalid_grant")
 }
 
-func TestARefreshTokenBelongsToItsClient(t *testing.T) { // F07
+func TestRefreshTokenIsBoundToItsClient(t *testing.T) { // F07
 	g := newTokenRig(t)
 	first := g.begin()
 	g.store.plan(0, 0, false, nil)
@@ -104,7 +104,7 @@ func TestIdleAndAbsoluteExpiry(t *testing.T) { // F09
 	g.want(g.token(refreshWeb(last.tokens.Refresh)), 400, "invalid_grant")
 }
 
-func TestAUserWhoIsLockedOrGoneRefreshesNothing(t *testing.T) { // F10
+func TestLockedOrDeletedUserCannotRefresh(t *testing.T) { // F10
 	for name, change := range map[string]func(*tokenRig){
 		"locked": func(g *tokenRig) { g.users.SetLocked("u1", true) },
 		"gone":   func(g *tokenRig) { g.users.Remove("u1") },
@@ -125,7 +125,7 @@ func TestAUserWhoIsLockedOrGoneRefreshesNothing(t *testing.T) { // F10
 	}
 }
 
-func TestAClientThatMayNoLongerRefresh(t *testing.T) { // F12
+func TestClientWithoutRefreshGrantCannotRefresh(t *testing.T) { // F12
 	g := newTokenRig(t)
 	first := g.begin()
 	g.clients.change("web", func(c *oauth.Client) { c.Grants = []oauth.GrantType{oauth.AuthorizationCode} })
@@ -164,7 +164,7 @@ func TestScopesNarrowTheAccessTokenOnly(t *testing.T) {
 	}
 }
 
-func TestWithoutGraceTheSecondPresentationKills(t *testing.T) { // F06
+func TestSecondUseWithoutGraceEndsTheGrant(t *testing.T) { // F06
 	g := newTokenRig(t, func(c *authserver.Config) { c.Lifetimes.RefreshGrace = 0 })
 	first := g.begin()
 	second := g.want(g.token(refreshWeb(first.tokens.Refresh)), 200, "")

@@ -113,7 +113,7 @@ func (r *registerRig) made(body any) registrationAnswer {
 	return a
 }
 
-func TestWhatARegistrationLeavesOutIsFilledIn(t *testing.T) {
+func TestRegistrationDefaults(t *testing.T) {
 	r := newRegisterRig(t)
 	a := r.made(newMeta("client_name", nil))
 	want := fmt.Sprintf(`{"application_type":"web","client_id":%q,"client_id_issued_at":1900000000,"client_secret":%q,"client_secret_expires_at":0,`+
@@ -128,7 +128,7 @@ func TestWhatARegistrationLeavesOutIsFilledIn(t *testing.T) {
 	}
 }
 
-func TestWhatAClientMaySayOfItself(t *testing.T) {
+func TestRegistrationMetadata(t *testing.T) {
 	r := newRegisterRig(t)
 	pair := newKeyPair()
 	var keys any
@@ -167,7 +167,7 @@ func TestWhatAClientMaySayOfItself(t *testing.T) {
 
 // RFC 7591 section 2: the server may replace what it does not offer, and says what it
 // registered. It never registers what was not asked for.
-func TestARegistrationIsTrimmedToWhatIsOffered(t *testing.T) {
+func TestRegistrationIsReducedToSupportedValues(t *testing.T) {
 	r := newRegisterRig(t)
 	for name, c := range map[string]struct {
 		m     meta
@@ -199,7 +199,7 @@ func TestARegistrationIsTrimmedToWhatIsOffered(t *testing.T) {
 	}
 }
 
-func TestWhatARegistrationIsRefusedFor(t *testing.T) {
+func TestInvalidRegistrations(t *testing.T) {
 	r := newRegisterRig(t)
 	for name, c := range map[string]struct {
 		body   any
@@ -267,7 +267,7 @@ func many(prefix string, n int) []string {
 	return all
 }
 
-func TestRegistrationNeedsAnInitialTokenAndGuessesAreLimited(t *testing.T) {
+func TestRegistrationNeedsATokenAndLimitsGuesses(t *testing.T) {
 	r := newRegisterRig(t)
 	target := tokenIssuer + "/register"
 	a := r.send(http.MethodPost, target, "", newMeta())
@@ -294,7 +294,7 @@ func TestRegistrationNeedsAnInitialTokenAndGuessesAreLimited(t *testing.T) {
 	r.want(r.do(http.MethodPost, target, string(must(json.Marshal(newMeta()))), "Content-Type", "application/json", "Authorization", basic("x", initialToken)), 401, "invalid_token")
 }
 
-func TestOnlyItsOwnTokenOpensARegistration(t *testing.T) {
+func TestRegistrationNeedsItsOwnToken(t *testing.T) {
 	r := newRegisterRig(t, func(c *authserver.Config) { c.Protect.ClientFailures = 1000 })
 	one, two := r.made(newMeta()), r.made(newMeta())
 	address := one.text("registration_client_uri")
@@ -331,7 +331,7 @@ func TestOnlyItsOwnTokenOpensARegistration(t *testing.T) {
 	}
 }
 
-func TestAnUpdateIsHeldToTheSameRules(t *testing.T) {
+func TestUpdateFollowsRegistrationRules(t *testing.T) {
 	r := newRegisterRig(t)
 	one := r.made(newMeta())
 	put := func(changes ...any) registrationAnswer {
@@ -367,7 +367,7 @@ func TestAnUpdateIsHeldToTheSameRules(t *testing.T) {
 	}
 }
 
-func TestARegistrationLivesOnFromItsFirstCode(t *testing.T) {
+func TestRegistrationIsKeptFromItsFirstCode(t *testing.T) {
 	r := newRegisterRig(t)
 	unused := r.made(newMeta())
 	used := r.made(newMeta("grant_types", []string{"authorization_code", "refresh_token"}))

@@ -16,7 +16,7 @@ import (
 
 // V09: the first attempt to end a grant fails at any operation, its client goes on refreshing, and a later attempt is
 // acknowledged: what was issued in between is dead on every node until it expires, though the first notice is gone.
-func TestAnEndThatFailedHalfwayAndIsRepeatedHoldsOnEveryNode(t *testing.T) {
+func TestRepeatedEndAfterAFaultHoldsOnEveryNode(t *testing.T) {
 	const between, after = 50 * time.Minute, 20 * time.Minute // access tokens live an hour
 	for way, end := range map[string]func(g *tokenRig, code, oldest, latest string) answer{
 		"revoked":          func(g *tokenRig, _, _, latest string) answer { return g.revoke(asWeb(latest)) },

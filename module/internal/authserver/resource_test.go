@@ -28,7 +28,7 @@ func audOf(t *testing.T, access string) string {
 	return ""
 }
 
-func TestTheResourceOfAnAuthorizationNarrowsAllItsTokens(t *testing.T) { // RFC 8707
+func TestAuthorizedResourceNarrowsAllItsTokens(t *testing.T) { // RFC 8707
 	g := newOpenIDRig(t)
 	b := g.signedInAs("ann", "x")
 	redeem := func(request string, resources ...string) answer {
@@ -66,7 +66,7 @@ func TestTheResourceOfAnAuthorizationNarrowsAllItsTokens(t *testing.T) { // RFC 
 	aud(refresh(narrow.tokens.Refresh), api)
 }
 
-func TestResourcesThatNobodyOffersAreRefused(t *testing.T) { // RFC 8707 section 2
+func TestUnknownResourcesAreRefused(t *testing.T) { // RFC 8707 section 2
 	g := newOpenIDRig(t).withImplicit()
 	b := g.signedInAs("ann", "x")
 	for _, resource := range []string{"https://evil.example", api + "/x/../y", api + "x", api + "#x", api + "?a", "api.example", "/api", "api", "%", strings.ToUpper(api)} {
@@ -79,7 +79,7 @@ func TestResourcesThatNobodyOffersAreRefused(t *testing.T) { // RFC 8707 section
 	g.refused(b.get(authorizeURL(rpRequest().with("resource", api))+"&resource="+url.QueryEscape("https://evil.example")), http.StatusFound, "invalid_target")
 }
 
-func TestAResourceIsSealedIntoTheRequestAndLookedUpAgain(t *testing.T) {
+func TestResourceIsSealedIntoTheRequestAndRechecked(t *testing.T) {
 	g := newOpenIDRig(t).withImplicit()
 	b := g.browser()
 	consent := b.signIn(b.get(authorizeURL(oldRequest().with("resource", other))), "ann", "x")

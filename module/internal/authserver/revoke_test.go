@@ -57,7 +57,7 @@ func TestRevokingARefreshTokenEndsItsGrant(t *testing.T) { // V01
 	g.want(g.token(refreshWeb(other.tokens.Refresh)), 200, "")
 }
 
-func TestRevokingAnOldGenerationEndsTheGrantToo(t *testing.T) {
+func TestRevokingAnOldRefreshTokenEndsTheGrant(t *testing.T) {
 	g := newTokenRig(t)
 	first := g.begin()
 	second := g.want(g.token(refreshWeb(first.tokens.Refresh)), 200, "")
@@ -70,7 +70,7 @@ func TestRevokingAnOldGenerationEndsTheGrantToo(t *testing.T) {
 	g.want(g.token(refreshWeb(third.tokens.Refresh)), 400, "invalid_grant")
 }
 
-func TestAnAccessTokenDiesAlone(t *testing.T) { // V02
+func TestRevokingAnAccessTokenRevokesOnlyIt(t *testing.T) { // V02
 	g := newTokenRig(t)
 	first := g.begin()
 	second := g.want(g.token(refreshWeb(first.tokens.Refresh)), 200, "")
@@ -85,7 +85,7 @@ func TestAnAccessTokenDiesAlone(t *testing.T) { // V02
 }
 
 // A node whose clock is behind refuses such a token as not yet valid, and the other nodes accept it.
-func TestATokenFromANodeWhoseClockIsAheadIsRevoked(t *testing.T) {
+func TestTokenFromANodeWithAFastClockIsRevoked(t *testing.T) {
 	for _, behind := range []time.Duration{59 * time.Second, 5 * time.Minute, 2 * time.Hour} {
 		g := newTokenRig(t)
 		first := g.begin()
@@ -106,7 +106,7 @@ func TestATokenFromANodeWhoseClockIsAheadIsRevoked(t *testing.T) {
 	}
 }
 
-func TestThereIsNothingToRevokeInWhatIsNoLivingToken(t *testing.T) { // V03
+func TestRevokingAnInvalidTokenRevokesNothing(t *testing.T) { // V03
 	g := newTokenRig(t)
 	a := g.begin()
 	code := g.code()
@@ -137,7 +137,7 @@ func TestThereIsNothingToRevokeInWhatIsNoLivingToken(t *testing.T) { // V03
 	g.revoked(g.revoke(asWeb(a.tokens.Refresh)))
 }
 
-func TestAnotherClientsTokenStaysAlive(t *testing.T) { // V04
+func TestRevokeLeavesOtherClientsTokensAlive(t *testing.T) { // V04
 	g := newTokenRig(t)
 	a := g.begin()
 	for _, p := range []params{
@@ -153,7 +153,7 @@ func TestAnotherClientsTokenStaysAlive(t *testing.T) { // V04
 	g.want(g.token(refreshWeb(a.tokens.Refresh)), 200, "")
 }
 
-func TestWhoMayRevokeAndHow(t *testing.T) { // V07, V08, V10
+func TestRevocationRequests(t *testing.T) { // V07, V08, V10
 	g := newTokenRig(t)
 	a := g.begin()
 	for name, c := range map[string]struct {
@@ -190,7 +190,7 @@ func TestWhoMayRevokeAndHow(t *testing.T) { // V07, V08, V10
 	g.revoked(g.revoke(params{"token": a.tokens.Access}, "Authorization", basic("web", webSecret)))
 }
 
-func TestGuessedClientSecretsAreThrottledWhereverTheyAreTried(t *testing.T) {
+func TestGuessedClientSecretsAreThrottledEverywhere(t *testing.T) {
 	g := newTokenRig(t)
 	for i := range 10 {
 		p := params{"token": "x", "client_id": "web", "client_secret": fmt.Sprint("wrong ", i)}
@@ -208,7 +208,7 @@ func TestGuessedClientSecretsAreThrottledWhereverTheyAreTried(t *testing.T) {
 }
 
 // V09: a revocation that is not certain is never acknowledged (CVE-2020-15223).
-func TestAFaultOfTheStoreIsNoRevocation(t *testing.T) {
+func TestUncertainRevocationIsNotAcknowledged(t *testing.T) {
 	for _, kind := range []string{"refresh", "access"} {
 		for _, lost := range []bool{false, true} {
 			for _, all := range []bool{false, true} {
@@ -268,7 +268,7 @@ func TestAFaultOfTheStoreIsNoRevocation(t *testing.T) {
 	})
 }
 
-func TestWhatOtherDialectsIssuedIsNoneOfTheseTokens(t *testing.T) {
+func TestOtherDialectsTokensAreNotRevoked(t *testing.T) {
 	g := newTokenRig(t)
 	a := g.begin()
 	g.eachGrant(func(v *store.Grant) { v.Dialect = store.DialectVariantB })
@@ -281,7 +281,7 @@ func TestWhatOtherDialectsIssuedIsNoneOfTheseTokens(t *testing.T) {
 	}
 }
 
-func TestRevocationsAndRefreshesAtOnceLeaveNothingAlive(t *testing.T) {
+func TestRevocationDuringRefreshLeavesNothingAlive(t *testing.T) {
 	for range 5 {
 		g := newTokenRig(t)
 		a := g.begin()
@@ -321,7 +321,7 @@ func TestRevocationsAndRefreshesAtOnceLeaveNothingAlive(t *testing.T) {
 
 // What a client revokes is kept by every guard until it has expired: it cannot be made to
 // keep without end, and what one client does for itself is not counted for its users.
-func TestAClientDoesNotFillTheGuardsWithRevocations(t *testing.T) {
+func TestClientRevocationsAreLimited(t *testing.T) {
 	g := newTokenRig(t)
 	own := params{"grant_type": "client_credentials", "client_id": "web", "client_secret": webSecret, "scope": "read"}
 	for range 120 {
@@ -338,7 +338,7 @@ func TestAClientDoesNotFillTheGuardsWithRevocations(t *testing.T) {
 
 // What a client begins and ends in a loop is gone from the store soon, though it was to live
 // for months: the number of living grants is limited, so that of the dead must be too.
-func TestGrantsBegunAndEndedInALoopDoNotFillTheStore(t *testing.T) { // N02
+func TestEndedGrantsDoNotFillTheStore(t *testing.T) { // N02
 	synctest.Test(t, func(t *testing.T) {
 		g := newTokenRig(t)
 		for i := range 250 {

@@ -6,7 +6,7 @@ import (
 )
 
 // A node whose clock is five minutes ahead issued the token. Its revocation here is remembered as long as it lives.
-func TestTheEndOfAGrantFromANodeAheadLastsAsLongAsItsTokens(t *testing.T) {
+func TestEndFromANodeAheadLastsAsLongAsItsTokens(t *testing.T) {
 	for name, end := range map[string]func(g *tokenRig, code string, a answer){
 		"revoked": func(g *tokenRig, _ string, a answer) {
 			g.want(g.do("POST", tokenIssuer+"/revoke", params{"token": a.tokens.Refresh, "client_id": "web", "client_secret": webSecret}.encode()), 200, "")

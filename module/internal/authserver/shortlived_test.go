@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/authserver"
 )
 
-func TestAUsedCodeIsNotMadeAgainWhenItsTokensAreShortLived(t *testing.T) {
+func TestUsedCodeIsNotReissuedWithShortTokenLifetimes(t *testing.T) {
 	g := newBrowserRig(t, func(c *authserver.Config) {
 		c.Lifetimes.Access, c.Lifetimes.Refresh = time.Minute, time.Minute
 	})

@@ -26,7 +26,7 @@ func cookieNamed(p page, name string) *http.Cookie {
 	return nil
 }
 
-func TestTheCookiesAreTiedToTheHost(t *testing.T) { // U04
+func TestCookiesAreBoundToTheHost(t *testing.T) { // U04
 	for _, c := range []struct {
 		issuer, prefix string
 		secure         bool
@@ -53,7 +53,7 @@ func TestTheCookiesAreTiedToTheHost(t *testing.T) { // U04
 	}
 }
 
-func TestSigningInMakesANewSessionAndEndsTheOldOne(t *testing.T) { // U05
+func TestSignInStartsANewSessionAndEndsTheOldOne(t *testing.T) { // U05
 	g := newBrowserRig(t)
 	b := g.browser()
 	planted := strings.Repeat("A", 43)
@@ -76,7 +76,7 @@ func TestSigningInMakesANewSessionAndEndsTheOldOne(t *testing.T) { // U05
 	g.issued(b.get(authorizeURL(webRequest())), http.StatusFound)
 }
 
-func TestTheStoreHoldsNoSessionIDAndNoCode(t *testing.T) { // O07
+func TestStoreHoldsNoSessionIDOrCode(t *testing.T) { // O07
 	g := newBrowserRig(t)
 	b := g.browser()
 	p := b.submit(b.consentPage(webRequest()), "decision", "allow")
@@ -92,7 +92,7 @@ func TestTheStoreHoldsNoSessionIDAndNoCode(t *testing.T) { // O07
 	}
 }
 
-func TestASessionEndsWhenIdleAndAbsolutely(t *testing.T) { // U26
+func TestSessionHasIdleAndAbsoluteTimeouts(t *testing.T) { // U26
 	g := newBrowserRig(t)
 	b := g.signedIn()
 	for range 11 { // 12 h absolute, 1 h idle
@@ -113,7 +113,7 @@ func TestASessionEndsWhenIdleAndAbsolutely(t *testing.T) { // U26
 	}
 }
 
-func TestAShorterIdleTimeHoldsForSessionsThatAreOlder(t *testing.T) {
+func TestShorterIdleTimeoutAppliesToOlderSessions(t *testing.T) {
 	var config authserver.Config
 	g := newBrowserRig(t, func(c *authserver.Config) { config = *c })
 	b := g.signedIn()
@@ -123,7 +123,7 @@ func TestAShorterIdleTimeHoldsForSessionsThatAreOlder(t *testing.T) {
 	g.isLogin(b.get(authorizeURL(webRequest())))
 }
 
-func TestTheLastUseOfASessionIsWrittenOnceAMinute(t *testing.T) {
+func TestSessionLastUseIsWrittenOnceAMinute(t *testing.T) {
 	g := newBrowserRig(t)
 	b := g.signedIn()
 	swaps := func(after time.Duration) (n int) {
@@ -150,7 +150,7 @@ func (g *tokenRig) isLogoutPage(p page) {
 	g.isPage(p)
 }
 
-func TestSigningOutIsEffectiveAtOnce(t *testing.T) { // U06
+func TestSignOutTakesEffectAtOnce(t *testing.T) { // U06
 	g := newBrowserRig(t)
 	b := g.signedIn()
 	stolen := &tab{g, map[string]string{sessionCookie: b.cookies[sessionCookie], browserCookie: b.cookies[browserCookie]}}
@@ -172,7 +172,7 @@ func TestSigningOutIsEffectiveAtOnce(t *testing.T) { // U06
 	}
 }
 
-func TestFormsFromElsewhereAreRefused(t *testing.T) { // U07, U08
+func TestCrossSiteFormsAreRefused(t *testing.T) { // U07, U08
 	g := newBrowserRig(t)
 	b, other := g.browser(), g.browser()
 	login, foreign := b.get(authorizeURL(webRequest())), other.get(authorizeURL(webRequest()))
@@ -228,7 +228,7 @@ func TestFormsFromElsewhereAreRefused(t *testing.T) { // U07, U08
 	g.isConsent(p)
 }
 
-func TestTheOriginIsComparedAsBrowsersWriteIt(t *testing.T) { // U07
+func TestOriginIsNormalizedForComparison(t *testing.T) { // U07
 	for issuer, origin := range map[string]string{
 		"https://ID.example:443/auth": "https://id.example", "https://id.example:8443/auth": "https://id.example:8443",
 		"http://localhost:80/auth": "http://localhost", "http://[::1]:8080/auth": "http://[::1]:8080",
@@ -243,7 +243,7 @@ func TestTheOriginIsComparedAsBrowsersWriteIt(t *testing.T) { // U07
 	}
 }
 
-func TestNothingInTheAddressSaysWhereToGoAfterwards(t *testing.T) { // U10
+func TestQueryCannotSetTheTargetAfterSignIn(t *testing.T) { // U10
 	g := newBrowserRig(t)
 	for _, name := range []string{"return_to", "redirect_url", "next", "rd", "continue", "request"} {
 		for _, to := range []string{"https://evil.example", "//evil.example", `/\evil.example`, "javascript:alert(1)", "/%09/evil.example"} {
@@ -266,7 +266,7 @@ func TestNothingInTheAddressSaysWhereToGoAfterwards(t *testing.T) { // U10
 	}
 }
 
-func TestTheRequestInTheFormCannotBeChanged(t *testing.T) { // A17, A40
+func TestSealedRequestInTheFormCannotBeChanged(t *testing.T) { // A17, A40
 	g := newBrowserRig(t)
 	b := g.browser()
 	forged := []string{
@@ -282,7 +282,7 @@ func TestTheRequestInTheFormCannotBeChanged(t *testing.T) { // A17, A40
 	}
 }
 
-func TestARequestThatTookTooLongOffersToBeginAgain(t *testing.T) { // A44
+func TestExpiredSignInPageOffersARestart(t *testing.T) { // A44
 	g := newBrowserRig(t)
 	b := g.browser()
 	q := appRequest().with("state", "a&b c").with("nonce", "n").with("prompt", "login consent").with("ui_locales", "zh")
@@ -307,7 +307,7 @@ func TestARequestThatTookTooLongOffersToBeginAgain(t *testing.T) { // A44
 	}
 }
 
-func TestTwoTabsOfOneBrowserDoNotDisturbEachOther(t *testing.T) {
+func TestTwoTabsOfOneBrowserAreIndependent(t *testing.T) {
 	g := newBrowserRig(t)
 	b := g.browser()
 	one, two := b.get(authorizeURL(webRequest())), b.get(authorizeURL(appRequest()))
@@ -318,7 +318,7 @@ func TestTwoTabsOfOneBrowserDoNotDisturbEachOther(t *testing.T) {
 	g.issued(b.submit(second, "decision", "allow"), http.StatusSeeOther)
 }
 
-func TestTheHintFillsInTheNameAndTellsNothing(t *testing.T) { // U25
+func TestLoginHintPrefillsTheNameAndRevealsNothing(t *testing.T) { // U25
 	g := newBrowserRig(t)
 	known := g.browser().get(authorizeURL(webRequest().with("login_hint", "ann")))
 	unknown := g.browser().get(authorizeURL(webRequest().with("login_hint", "nna")))
@@ -337,7 +337,7 @@ func TestTheHintFillsInTheNameAndTellsNothing(t *testing.T) { // U25
 // blank is a page without what differs from one time to the next.
 func blank(p page) string { return hiddenTag.ReplaceAllString(p.body, "") }
 
-func TestThePagesSpeakTheLanguageThatIsAskedFor(t *testing.T) {
+func TestPagesUseTheRequestedLanguage(t *testing.T) {
 	g := newBrowserRig(t)
 	b := g.browser()
 	login := b.get(authorizeURL(webRequest().with("ui_locales", "zh-CN en").with("scope", "read")))
@@ -356,7 +356,7 @@ func TestThePagesSpeakTheLanguageThatIsAskedFor(t *testing.T) {
 	}
 }
 
-func TestADirectoryOrKeysThatAreAwayAreAPage(t *testing.T) {
+func TestUnavailableDirectoryOrKeysShowAnErrorPage(t *testing.T) {
 	g := newBrowserRig(t)
 	b := g.signedIn()
 	confirm, consent := b.get(tokenIssuer+"/logout"), b.get(authorizeURL(webRequest().with("prompt", "consent")))
@@ -373,7 +373,7 @@ func TestADirectoryOrKeysThatAreAwayAreAPage(t *testing.T) {
 	}
 }
 
-func TestPagesThatNothingLeadsTo(t *testing.T) {
+func TestInvalidPageRequestsAreErrors(t *testing.T) {
 	g := newBrowserRig(t)
 	b := g.browser()
 	g.isError(b.get(tokenIssuer+"/nothing"), http.StatusNotFound)

@@ -9,7 +9,7 @@ import (
 )
 
 // What a page asked for one client is no permission for the next of the same id.
-func TestAPageOfADeletedClientPermitsNothingToItsSuccessor(t *testing.T) {
+func TestPageForADeletedClientPermitsNothing(t *testing.T) {
 	g := newBrowserRig(t)
 	b := g.browser()
 	login := b.get(authorizeURL(webRequest()))

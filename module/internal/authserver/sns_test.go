@@ -14,7 +14,7 @@ import (
 
 // The rows of the table of failures, in its order, each by GET and by POST, and each with
 // all that a client is told: B02 to B08, B12, B13.
-func TestTheTableOfFailuresOfVariantB(t *testing.T) {
+func TestVariantBFailureTable(t *testing.T) {
 	g := newTokenRig(t)
 	wx(g)
 	const token, again = "oauth2/access_token", "oauth2/refresh_token"
@@ -136,7 +136,7 @@ func TestTheTableOfFailuresOfVariantB(t *testing.T) {
 	}
 }
 
-func TestAnAccessTokenOfVariantBLivesAsLongAsItSays(t *testing.T) {
+func TestVariantBAccessTokenExpiresAsStated(t *testing.T) {
 	for name, c := range map[string]struct {
 		set  time.Duration
 		want int64
@@ -168,7 +168,7 @@ func TestAnAccessTokenOfVariantBLivesAsLongAsItSays(t *testing.T) {
 }
 
 // Thirty days, and no use prolongs them; nor does the life of a code that waited.
-func TestARefreshTokenOfVariantBEndsWhenItsTimeIsUp(t *testing.T) {
+func TestVariantBRefreshTokenExpires(t *testing.T) {
 	g := newTokenRig(t)
 	wx(g)
 	a := g.snsSignIn()
@@ -193,7 +193,7 @@ func TestARefreshTokenOfVariantBEndsWhenItsTimeIsUp(t *testing.T) {
 }
 
 // The life of a code begins when the browser is first told it, not when the phone confirms.
-func TestTheLifeOfACodeThatIsScannedBeginsWithItsDelivery(t *testing.T) {
+func TestQRCodeLifetimeStartsAtDelivery(t *testing.T) {
 	g := newQRRig(t)
 	g.clients.change("wx", func(c *oauth.Client) { c.SecretHashes = []string{digest(webSecret)} })
 	for name, c := range map[string]struct {
@@ -214,7 +214,7 @@ func TestTheLifeOfACodeThatIsScannedBeginsWithItsDelivery(t *testing.T) {
 	}
 }
 
-func TestACodeOfAnEarlierClientOfTheSameAppIDIsNone(t *testing.T) {
+func TestCodeOfAnEarlierClientWithSameAppIDIsInvalid(t *testing.T) {
 	g := newTokenRig(t)
 	wx(g)
 	early, late := g.snsCode(), g.snsCode()
@@ -238,7 +238,7 @@ func TestACodeOfAnEarlierClientOfTheSameAppIDIsNone(t *testing.T) {
 }
 
 // Both must cost the same: here, that the same is done.
-func TestAnUnknownAppIDIsCountedAndCheckedLikeAWrongSecret(t *testing.T) { // B05, T21
+func TestUnknownAppIDIsThrottledLikeAWrongSecret(t *testing.T) { // B05, T21
 	g := newTokenRig(t)
 	wx(g)
 	for appid, want := range map[string]int{"wx": 40125, "web": 40013, "nobody": 40013, url.QueryEscape("a b"): 40013} {
@@ -259,7 +259,7 @@ func TestAnUnknownAppIDIsCountedAndCheckedLikeAWrongSecret(t *testing.T) { // B0
 
 // Comma is the separator here, whatever a code was asked for with, and a client that lost a
 // right since is told what is left.
-func TestScopesOfVariantBAreToldWithCommas(t *testing.T) {
+func TestVariantBScopesAreCommaSeparated(t *testing.T) {
 	g := newTokenRig(t)
 	wx(g)
 	g.clients.change("wx", func(c *oauth.Client) { c.Scopes = []string{oauth.SNSLogin, oauth.SNSUserinfo, "read"} })
@@ -275,7 +275,7 @@ func TestScopesOfVariantBAreToldWithCommas(t *testing.T) {
 	}
 }
 
-func TestTheFormOfARequestToVariantB(t *testing.T) {
+func TestVariantBRequestFormats(t *testing.T) {
 	g := newTokenRig(t)
 	wx(g)
 	a := g.snsSignIn()

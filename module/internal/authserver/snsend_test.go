@@ -12,7 +12,7 @@ import (
 
 func (g *endRig) people() *directorytest.Memory { return g.server.Directory.(*directorytest.Memory) }
 
-func TestAFamilyOfVariantBIsOnTheAccountPageForAsLongAsItLives(t *testing.T) {
+func TestVariantBGrantIsListedUntilItExpires(t *testing.T) {
 	g := newEndRig(t, func(c *authserver.Config) {
 		c.Lifetimes.Session, c.Lifetimes.SessionIdle = 90*24*time.Hour, 90*24*time.Hour
 	})
@@ -33,7 +33,7 @@ func TestAFamilyOfVariantBIsOnTheAccountPageForAsLongAsItLives(t *testing.T) {
 
 // The notice that ends a family is kept only while a token of it can be alive, and one of
 // a refresh just now is, however long ago the user signed in.
-func TestATokenOfARefreshOfVariantBDiesWithItsFamily(t *testing.T) {
+func TestVariantBRefreshedTokenEndsWithItsGrant(t *testing.T) {
 	g := newEndRig(t)
 	wx(g.tokenRig)
 	first := g.sns("oauth2/access_token", exchangeWX(g.snsCode()))
@@ -54,7 +54,7 @@ func TestATokenOfARefreshOfVariantBDiesWithItsFamily(t *testing.T) {
 	}
 }
 
-func TestAForgottenUserIsForgottenAtTheSitesToo(t *testing.T) {
+func TestForgottenUsersOpenIDsAreDeleted(t *testing.T) {
 	g := newEndRig(t)
 	wx(g.tokenRig)
 	a := g.sns("oauth2/access_token", exchangeWX(g.snsCode()))
@@ -68,7 +68,7 @@ func TestAForgottenUserIsForgottenAtTheSitesToo(t *testing.T) {
 }
 
 // Whoever ends what a user has, and how: a site is told the same numbers.
-func TestWhatIsEndedIsEndedAtTheSitesOfVariantB(t *testing.T) {
+func TestEndedGrantsAreInvalidInVariantB(t *testing.T) {
 	for name, c := range map[string]struct {
 		end  func(*endRig, *tab)
 		dies bool // also the access tokens that guards are shown
@@ -112,7 +112,7 @@ func TestWhatIsEndedIsEndedAtTheSitesOfVariantB(t *testing.T) {
 }
 
 // Who was locked when a site refreshed has to sign in again: the grant is dead.
-func TestARefreshOfVariantBByALockedUserIsTheLast(t *testing.T) {
+func TestVariantBRefreshByALockedUserEndsTheGrant(t *testing.T) {
 	g := newEndRig(t)
 	wx(g.tokenRig)
 	a := g.snsSignIn()

@@ -11,7 +11,7 @@ import (
 
 // Whatever operation of the store fails, before it took effect or after, and however long:
 // the code is neither lost nor taken twice, and the user has one name.
-func TestAFaultOfTheStoreLosesNothingOfVariantB(t *testing.T) {
+func TestStoreFaultLosesNothingOfVariantB(t *testing.T) {
 	for name, prepare := range map[string]func(*tokenRig) (string, params){
 		"a code": func(g *tokenRig) (string, params) { return "oauth2/access_token", exchangeWX(g.snsCode()) },
 		"a refresh token": func(g *tokenRig) (string, params) {
@@ -64,7 +64,7 @@ func TestAFaultOfTheStoreLosesNothingOfVariantB(t *testing.T) {
 
 // The same of everything else that an answer takes: a fault is never an answer about a
 // client, a code, a token or a user, and it uses nothing up.
-func TestAFaultBehindVariantBIsNoAnswer(t *testing.T) {
+func TestVariantBFaultIsNoAnswer(t *testing.T) {
 	away := errors.New("canary: connection refused")
 	for name, c := range map[string]struct {
 		fail  func(*tokenRig, error)

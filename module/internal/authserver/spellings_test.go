@@ -60,7 +60,7 @@ func newAliasRig(t *testing.T, late bool, change ...func(*authserver.Config)) (*
 
 func alias(i int) string { return fmt.Sprint("ann", i, "@example.com") }
 
-func TestGuessesCountForTheUserWhateverTheSpelling(t *testing.T) {
+func TestGuessesCountPerUserInAnySpelling(t *testing.T) {
 	for name, late := range map[string]bool{"a directory that identifies": false, "one that tells with its answer": true} {
 		t.Run("N08 "+name, func(t *testing.T) {
 			var events *trail
@@ -103,7 +103,7 @@ func TestGuessesCountForTheUserWhateverTheSpelling(t *testing.T) {
 
 // Unknown, wrong, locked as a name and locked as a user cost the directory the same two
 // questions, so the time tells none from another.
-func TestEveryRefusalCostsTheDirectoryTheSame(t *testing.T) { // N08
+func TestEverySignInRefusalCostsTheDirectoryTheSame(t *testing.T) { // N08
 	g, d := newAliasRig(t, false)
 	all, _ := d.Directory.(*aliases)
 	b := g.browser()
@@ -124,7 +124,7 @@ func TestEveryRefusalCostsTheDirectoryTheSame(t *testing.T) { // N08
 }
 
 // Nobody is locked by being called what somebody else's ID is.
-func TestANameIsNotTakenForAnID(t *testing.T) {
+func TestUsernameIsNotMistakenForAnID(t *testing.T) {
 	g, _ := newAliasRig(t, false)
 	b := g.browser()
 	login := b.get(tokenIssuer + "/login")
@@ -137,7 +137,7 @@ func TestANameIsNotTakenForAnID(t *testing.T) {
 }
 
 // N08, CVE-2024-4629: a hundred guesses at one time, each by another spelling.
-func TestGuessesByManySpellingsAtOnceAreLimited(t *testing.T) {
+func TestParallelGuessesByManySpellingsAreLimited(t *testing.T) {
 	const parallel = 100
 	for name, late := range map[string]bool{"a directory that identifies": false, "one that tells with its answer": true} {
 		t.Run("N08 "+name, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestTheTokenRequestIsReadStrictly(t *testing.T) { // T01-T05, T22, T25
+func TestTokenRequestIsParsedStrictly(t *testing.T) { // T01-T05, T22, T25
 	g := newTokenRig(t)
 	job := params{"grant_type": "client_credentials", "client_id": "web", "client_secret": webSecret}
 	form := job.encode()
@@ -64,7 +64,7 @@ func TestTheTokenRequestIsReadStrictly(t *testing.T) { // T01-T05, T22, T25
 	}
 }
 
-func TestTheAnswerHasWhatRFC6749Asks(t *testing.T) { // T17, T18, C01
+func TestTokenAnswerFollowsRFC6749(t *testing.T) { // T17, T18, C01
 	g := newTokenRig(t)
 	a := g.begin()
 	if a.tokens.Type != "Bearer" || a.tokens.Expires != 3600 || a.tokens.Scope != "read write" || a.tokens.Refresh == "" {
@@ -134,7 +134,7 @@ func TestResourceNarrowsTheAudience(t *testing.T) { // K04
 	g.want(g.token(job.with("client_id", "job").with("scope", "read").with("resource", "https://api.example")), 200, "")
 }
 
-func TestWhatIsDownIsNeverAnAuthenticationAnswer(t *testing.T) { // T24
+func TestOutageIsNeverAnAuthenticationError(t *testing.T) { // T24
 	down := errors.New("down")
 	for name, fail := range map[string]func(*tokenRig){
 		"store":     func(g *tokenRig) { g.store.Fail(down) },

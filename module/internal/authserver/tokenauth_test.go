@@ -76,7 +76,7 @@ func TestClientAuthentication(t *testing.T) { // T07-T13
 	}
 }
 
-func TestTooManyFailuresAreThrottledByClientAndAddress(t *testing.T) { // T21
+func TestFailuresAreThrottledByClientAndAddress(t *testing.T) { // T21
 	g := newTokenRig(t)
 	job := params{"grant_type": "client_credentials"}
 	for range 10 {

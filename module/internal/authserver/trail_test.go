@@ -11,7 +11,7 @@ import (
 )
 
 // Somebody may have put the secret where the client_id belongs.
-func TestTheTrailHoldsNoClientIDThatNobodyHas(t *testing.T) { // N13
+func TestAuditTrailHasNoUnknownClientIDs(t *testing.T) { // N13
 	var events *trail
 	g := newTokenRig(t, recorded(&events))
 	form := params{"grant_type": "client_credentials"}
@@ -48,7 +48,7 @@ func TestTheTrailHoldsNoClientIDThatNobodyHas(t *testing.T) { // N13
 	}
 }
 
-func TestTheTrailOfTokens(t *testing.T) {
+func TestTokenAuditTrail(t *testing.T) {
 	var events *trail
 	g := newTokenRig(t, recorded(&events))
 	want := func(names ...audit.Name) {

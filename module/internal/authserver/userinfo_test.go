@@ -34,7 +34,7 @@ func (g *openIDRig) challenged(a answer, status int, code string) {
 	}
 }
 
-func TestUserinfoTellsWhatTheScopesSay(t *testing.T) {
+func TestUserinfoFollowsTheScopes(t *testing.T) {
 	g := newOpenIDRig(t)
 	ann, bob := g.signedInAs("ann", "x"), g.signedInAs("bob", "y")
 	for _, c := range []struct {
@@ -62,7 +62,7 @@ func TestUserinfoTellsWhatTheScopesSay(t *testing.T) {
 	}
 }
 
-func TestUserinfoTakesOneLivingTokenOfAUserWithTheScopeOpenID(t *testing.T) {
+func TestUserinfoNeedsOneLiveUserTokenWithOpenID(t *testing.T) {
 	g := newOpenIDRig(t)
 	ann := g.signedInAs("ann", "x")
 	good := g.tokensOf(ann, rpRequest()).tokens.Access
@@ -97,7 +97,7 @@ func TestUserinfoTakesOneLivingTokenOfAUserWithTheScopeOpenID(t *testing.T) {
 	g.challenged(g.userinfo(good), 401, "invalid_token")
 }
 
-func TestUserinfoEndsWithTheTokenTheUserAndTheClient(t *testing.T) {
+func TestUserinfoEndsWithTokenUserOrClient(t *testing.T) {
 	g := newOpenIDRig(t)
 	ann := g.signedInAs("ann", "x")
 	fresh := func() string { return g.tokensOf(ann, rpRequest()).tokens.Access }
@@ -156,7 +156,7 @@ func TestUserinfoCanBeSigned(t *testing.T) { // Core 5.3.2
 	g.challenged(g.userinfo(a.body), 401, "invalid_token")
 }
 
-func TestScriptsOfRegisteredOriginsMayAskUserinfo(t *testing.T) {
+func TestUserinfoCORSAllowsRegisteredOrigins(t *testing.T) {
 	g := newOpenIDRig(t)
 	at := tokenIssuer + "/userinfo"
 	for origin, allowed := range map[string]bool{"https://spa.example": true, "https://evil.example": false, "null": false} {
@@ -170,7 +170,7 @@ func TestScriptsOfRegisteredOriginsMayAskUserinfo(t *testing.T) {
 	}
 }
 
-func TestTheDocumentListsTheClaimsThatUserinfoCanTell(t *testing.T) {
+func TestDiscoveryListsTheClaimsOfUserinfo(t *testing.T) {
 	g := newOpenIDRig(t)
 	var m struct {
 		Claims []string `json:"claims_supported"`

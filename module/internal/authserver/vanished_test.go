@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-func TestAClientThatComesBackBeginsAnew(t *testing.T) {
+func TestReturningClientStartsWithoutOldGrants(t *testing.T) {
 	for name, leave := range map[string]func(g *tokenRig){
 		"configured": func(g *tokenRig) { g.must(store.RecordVanished(g.t.Context(), g.store, "web", g.now())) },
 		"stored": func(g *tokenRig) {

@@ -19,7 +19,7 @@ func (a *accounts) Get(ctx context.Context, key store.Key) (store.Record, error)
 	return a.Backend.Get(ctx, key)
 }
 
-func TestAllCallsOfOneRequestAreOnOneAccount(t *testing.T) { // E05
+func TestCallsOfOneRequestShareOneTimeBudget(t *testing.T) { // E05
 	noted := &accounts{seen: map[*store.Waited]int{}}
 	g := newTokenRig(t, func(c *authserver.Config) { noted.Backend, c.Store = c.Store, noted })
 	code := redeemWeb(g.code())

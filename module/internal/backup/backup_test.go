@@ -70,7 +70,7 @@ func used(t *testing.T, kinds ...store.Kind) *walked {
 	return w
 }
 
-func TestRecordsAreCountedAndTheirSecretIsKnown(t *testing.T) {
+func TestRecordsAreCountedAndTheirSecretChecked(t *testing.T) {
 	seen := int64(0)
 	c, err := Inspect(t.Context(), used(t, store.KindUser, store.KindSession), func(n int64) { seen += n })
 	if err != nil || c.Records != 3 || c.Kinds[store.KindUser] != 1 || c.Kinds[store.KindKeyRing] != 1 || seen != 3 {
@@ -94,7 +94,7 @@ func TestRecordsAreCountedAndTheirSecretIsKnown(t *testing.T) {
 	}
 }
 
-func TestADamagedRingIsNotAnotherSecret(t *testing.T) {
+func TestDamagedKeyRingIsNotReportedAsWrongSecret(t *testing.T) {
 	w := &walked{Backend: storetest.NewMemory(nil)}
 	if _, err := w.Create(t.Context(), store.Record{Key: store.Key{Kind: store.KindKeyRing, ID: "signing"}, Value: []byte("{")}); err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func TestADamagedRingIsNotAnotherSecret(t *testing.T) {
 	}
 }
 
-func TestWhatSignsInEndsAndTheRestStays(t *testing.T) {
+func TestEndSessionsRemovesOnlySignIns(t *testing.T) {
 	stays := []store.Kind{store.KindUser, store.KindUsername, store.KindClient, store.KindRevocation, store.KindEnding, store.KindPairwise, store.KindVanished}
 	w := used(t, slices.Concat(stays, slices.DeleteFunc(Ending(), func(k store.Kind) bool { return k == store.KindKeyRing }))...)
 	ended, err := EndSessions(t.Context(), w)
@@ -126,7 +126,7 @@ func TestWhatSignsInEndsAndTheRestStays(t *testing.T) {
 	}
 }
 
-func TestAFileHasItsNameWhenItIsComplete(t *testing.T) {
+func TestBackupFileIsNamedOnlyWhenComplete(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "b")
 	f, err := Create(path)
@@ -162,7 +162,7 @@ func TestAFileHasItsNameWhenItIsComplete(t *testing.T) {
 	}
 }
 
-func TestTheFirstOfTwoFilesOfOneNameStays(t *testing.T) {
+func TestExistingBackupFileIsNotReplaced(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "b")
 	f, err := Create(path)
@@ -194,7 +194,7 @@ func TestTheFirstOfTwoFilesOfOneNameStays(t *testing.T) {
 }
 
 // What has the name when the file is to get it may be gone at the next look. The file must not pass for one that was kept.
-func TestAFileThatGotNoNameIsNotKept(t *testing.T) {
+func TestUnnamedBackupFileIsNotReportedAsKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b")
 	f, err := Create(path)
 	if err != nil {

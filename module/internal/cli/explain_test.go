@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
 )
 
-func TestExplainKnowsTheScopesOfVariantB(t *testing.T) {
+func TestExplainKnowsVariantBScopes(t *testing.T) {
 	const text = `{"apps":{"gatehouse":{"issuer":"https://id.example"},"http":{"servers":{"s":{"listen":[":443"],"routes":[{"handle":[
 		{"handler":"oauth_guard","rules":[{"scopes":["snsapi_userinfo"],"paths":["/x"]}]},{"handler":"reverse_proxy"}]}]}}}}}`
 	c, err := explain.ReadConfiguration([]byte(text))
@@ -31,7 +31,7 @@ func TestExplainKnowsTheScopesOfVariantB(t *testing.T) {
 	}
 }
 
-func TestExplainSaysWhereRequestsAreCounted(t *testing.T) {
+func TestExplainShowsWhereRequestsAreCounted(t *testing.T) {
 	const text = `{"apps":{"gatehouse":{"issuer":"https://id.example","store":{"type":"redis"},"limiter":{"type":"redis"}},"http":{"servers":{"s":{"listen":[":443"],"routes":[{"handle":[
 		{"handler":"oauth_guard"},{"handler":"api_limit","policies":[{"name":"client","by":"client","limit":5,"window":60000000000}]},
 		{"handler":"api_limit","on_outage":"closed","limiter":"mail","policies":[{"name":"all","by":"all","limit":1,"window":1000000000}]},{"handler":"reverse_proxy"}]}]}}}}}`

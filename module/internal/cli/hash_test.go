@@ -25,7 +25,7 @@ func hashOf(t *testing.T, input string) (string, error) {
 	return strings.TrimSpace(out.String()), err
 }
 
-func TestThePrintedHashIsTheOneOfThePassword(t *testing.T) {
+func TestPrintedHashMatchesThePassword(t *testing.T) {
 	for _, input := range []string{"correct horse\n", "correct horse\r\n", "correct horse"} {
 		hash, err := hashOf(t, input)
 		if err != nil {
@@ -45,7 +45,7 @@ func TestThePrintedHashIsTheOneOfThePassword(t *testing.T) {
 	}
 }
 
-func TestPasswordsThatNobodyCouldSignInWithAreRefused(t *testing.T) {
+func TestUnusablePasswordsAreNotHashed(t *testing.T) {
 	for name, input := range map[string]string{
 		"nothing": "", "an empty line": "\n", "too long": strings.Repeat("x", 1025) + "\n", "NUL": "a\x00b\n", "not UTF-8": "\xff\n",
 	} {

@@ -11,7 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/cli/adminclient"
 )
 
-func TestReadyFailsWhereTheNodeCannotServe(t *testing.T) {
+func TestReadyFailsIfTheNodeCannotServe(t *testing.T) {
 	const failing = `{"ready":false,"state":"failing","parts":[{"part":"store","state":"failing","message":"the disk is full"}]}`
 	for name, c := range map[string]struct {
 		status int

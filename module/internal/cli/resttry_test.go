@@ -33,7 +33,7 @@ func tryText(t *testing.T, method, address, body string) string {
 	return out.String()
 }
 
-func TestATrialSaysWhatIsWrongAndWhere(t *testing.T) {
+func TestTryReportsWhatIsWrongAndWhere(t *testing.T) {
 	for _, c := range []struct{ method, address, body, want string }{
 		{"GET", "/articles/7", `{"data":{}}`, "`item /result`"},
 		{"GET", "/articles", `{"result":{"items":[]}}`, "`items /result/list`"},
@@ -57,7 +57,7 @@ func TestATrialSaysWhatIsWrongAndWhere(t *testing.T) {
 }
 
 // N17: sites on several ports of one host are told apart by the port.
-func TestATrialChoosesASiteByItsPort(t *testing.T) {
+func TestTryChoosesASiteByItsPort(t *testing.T) {
 	const at = `{"listen":["127.0.0.1:%s"],"routes":[{"match":[{"host":["localhost"]}],"handle":[{"handler":"api_rest","upstream":[{"handle":[{"handler":"reverse_proxy"}]}],"resources":[{"path":"%s"}]}]}]}`
 	text := `{"apps":{"gatehouse":{"issuer":"https://id.example"},"http":{"servers":{"a":` + fmt.Sprintf(at, "81", "articles") + `,"b":` + fmt.Sprintf(at, "82", "books") + `,"c":` + fmt.Sprintf(at, "83", "books") + `}}}}`
 	c, err := explain.ReadConfiguration([]byte(text))

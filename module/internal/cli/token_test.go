@@ -6,7 +6,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
-func TestEveryRefusalHasWords(t *testing.T) {
+func TestEveryRefusalHasAText(t *testing.T) {
 	for _, why := range token.Refusals {
 		if refusalTexts[why] == "" {
 			t.Errorf("%s has no text", why)

@@ -120,7 +120,7 @@ func assertion(t testing.TB, method string, header, claims any) string {
 	return signed + "." + jose.Base64.EncodeToString(signature)
 }
 
-func TestAnAssertionIsVerifiedWithTheClientsOwnKey(t *testing.T) {
+func TestAssertionIsVerifiedWithTheClientsKey(t *testing.T) {
 	for _, alg := range Algorithms {
 		for name, c := range map[string]struct {
 			key, header []any
@@ -227,7 +227,7 @@ func TestForgedAssertionsAreRefused(t *testing.T) {
 	}
 }
 
-func TestAnHMACWithTheClientsPublicKeyIsNoAssertion(t *testing.T) { // G10
+func TestHMACWithThePublicKeyIsNoAssertion(t *testing.T) { // G10
 	set := jwks(t, publicJWK(t, "RS256"))
 	keys, err := ParseKeys(set)
 	if err != nil {
@@ -241,7 +241,7 @@ func TestAnHMACWithTheClientsPublicKeyIsNoAssertion(t *testing.T) { // G10
 	}
 }
 
-func TestTheReturnedEndIsWhenTheAssertionIsRefused(t *testing.T) {
+func TestReturnedExpiryIsWhenTheAssertionIsRefused(t *testing.T) {
 	keys := clientKeys(t, publicJWK(t, "EdDSA"))
 	raw := assertion(t, "EdDSA", map[string]any{"alg": "EdDSA"}, assertionClaims())
 	a, err := keys.Verify(raw, rules())
@@ -259,7 +259,7 @@ func TestTheReturnedEndIsWhenTheAssertionIsRefused(t *testing.T) {
 	}
 }
 
-func TestAClientsKeysAreReadWithCare(t *testing.T) {
+func TestClientKeysAreValidated(t *testing.T) {
 	ec, rs, ed := publicJWK(t, "ES256"), publicJWK(t, "RS256"), publicJWK(t, "EdDSA")
 	small, err := jose.Base64.DecodeString(rs["n"].(string))
 	if err != nil {

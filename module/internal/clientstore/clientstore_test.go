@@ -82,7 +82,7 @@ func web(id string) clientstore.Definition {
 	return clientstore.Definition{Client: oauth.Client{ID: id, Name: "Web", RedirectURIs: []string{"https://web.example/cb"}, Scopes: []string{"read"}}}
 }
 
-func TestAnIncompleteConfigIsRefused(t *testing.T) {
+func TestIncompleteConfigIsRefused(t *testing.T) {
 	for _, c := range []clientstore.Config{{}, {Store: storetest.NewMemory(nil)}, {Revocations: &rig{}}} {
 		if _, err := clientstore.New(c); err == nil {
 			t.Errorf("accepted: %+v", c)
@@ -90,7 +90,7 @@ func TestAnIncompleteConfigIsRefused(t *testing.T) {
 	}
 }
 
-func TestAClientIsWhatItWasDefinedAs(t *testing.T) {
+func TestStoredClientMatchesItsDefinition(t *testing.T) {
 	r := newRig(t)
 	d := clientstore.Definition{Client: oauth.Client{
 		ID: "all", Name: "All", Owner: "Me", AuthMethod: "client_secret_post", Native: true,
@@ -122,7 +122,7 @@ func TestAClientIsWhatItWasDefinedAs(t *testing.T) {
 	}
 }
 
-func TestIdsAndSecretsAreMadeWhereTheyAreNeeded(t *testing.T) {
+func TestMissingIDsAndSecretsAreGenerated(t *testing.T) {
 	r := newRig(t)
 	one, _ := r.create(web(""))
 	two, _ := r.create(web(""))
@@ -140,7 +140,7 @@ func TestIdsAndSecretsAreMadeWhereTheyAreNeeded(t *testing.T) {
 	}
 }
 
-func TestWhatAConfigurationRefusesTheStoreRefusesToo(t *testing.T) {
+func TestStoreRefusesWhatTheConfigurationRefuses(t *testing.T) {
 	r := newRig(t)
 	change := func(f func(*clientstore.Definition)) clientstore.Definition {
 		d := web("x")
@@ -174,7 +174,7 @@ func TestWhatAConfigurationRefusesTheStoreRefusesToo(t *testing.T) {
 	}
 }
 
-func TestAnIdIsTakenOnce(t *testing.T) {
+func TestClientIDIsUnique(t *testing.T) {
 	r := newRig(t)
 	r.create(web("a"))
 	for _, id := range []string{"a", "configured"} {
@@ -184,7 +184,7 @@ func TestAnIdIsTakenOnce(t *testing.T) {
 	}
 }
 
-func TestListGoesThroughAllClientsInOrder(t *testing.T) {
+func TestListReturnsAllClientsInOrder(t *testing.T) {
 	r := newRig(t)
 	var want []string
 	for i := range 7 {
@@ -220,7 +220,7 @@ func TestListGoesThroughAllClientsInOrder(t *testing.T) {
 	}
 }
 
-func TestAnUpdateChangesWhatItMayAndNothingElse(t *testing.T) {
+func TestUpdateChangesOnlyUpdatableFields(t *testing.T) {
 	r := newRig(t)
 	made, value := r.create(web("a"))
 	err := r.Update(t.Context(), "a", func(d *clientstore.Definition) error {
@@ -271,7 +271,7 @@ func TestParallelUpdatesLoseNothing(t *testing.T) {
 	}
 }
 
-func TestARotatedSecretEndsWhenItsTimeIsOver(t *testing.T) {
+func TestRotatedSecretEndsAfterItsOverlap(t *testing.T) {
 	r := newRig(t)
 	_, first := r.create(web("a"))
 	second, err := r.RotateSecret(t.Context(), "a", time.Hour)
@@ -295,7 +295,7 @@ func TestARotatedSecretEndsWhenItsTimeIsOver(t *testing.T) {
 	}
 }
 
-func TestARotationProlongsNoSecretAndThereAreFourAtMost(t *testing.T) {
+func TestRotationExtendsNoSecretAndKeepsAtMostFour(t *testing.T) {
 	r := newRig(t)
 	_, first := r.create(web("a"))
 	secrets := []string{first}
@@ -321,7 +321,7 @@ func TestARotationProlongsNoSecretAndThereAreFourAtMost(t *testing.T) {
 	}
 }
 
-func TestOnlyAClientWithASecretGetsAnother(t *testing.T) {
+func TestOnlyClientsWithASecretCanRotateIt(t *testing.T) {
 	r := newRig(t)
 	public := web("spa")
 	public.Public = true
@@ -346,7 +346,7 @@ func TestOnlyAClientWithASecretGetsAnother(t *testing.T) {
 	}
 }
 
-func TestADeletedClientIsGoneAndItsTokensAreRevoked(t *testing.T) {
+func TestDeletedClientsTokensAreRevoked(t *testing.T) {
 	r := newRig(t)
 	r.create(web("a"))
 	r.fault = errAway
@@ -372,7 +372,7 @@ func TestADeletedClientIsGoneAndItsTokensAreRevoked(t *testing.T) {
 	}
 }
 
-func TestDeletingAShadowedClientLeavesTheConfiguredOneItsTokens(t *testing.T) {
+func TestDeletingAShadowedClientKeepsConfiguredTokens(t *testing.T) {
 	taken := false
 	r := newRig(t, func(c *clientstore.Config) { c.Taken = func(string) bool { return taken } })
 	r.create(web("a"))
@@ -382,7 +382,7 @@ func TestDeletingAShadowedClientLeavesTheConfiguredOneItsTokens(t *testing.T) {
 	}
 }
 
-func TestAScopeThatIsNoLongerDeclaredIsWithheld(t *testing.T) {
+func TestUndeclaredScopeIsWithheld(t *testing.T) {
 	memory := storetest.NewMemory(nil)
 	with := func(scopes ...string) *rig {
 		return newRig(t, func(c *clientstore.Config) { c.Store, c.Scopes = memory, scopes })
@@ -396,7 +396,7 @@ func TestAScopeThatIsNoLongerDeclaredIsWithheld(t *testing.T) {
 	}
 }
 
-func TestFaultsOfTheStoreAreNoAnswers(t *testing.T) {
+func TestStoreFaultsAreErrors(t *testing.T) {
 	r := newRig(t)
 	r.create(web("a"))
 	r.memory.Fail(errAway)
@@ -418,7 +418,7 @@ func TestFaultsOfTheStoreAreNoAnswers(t *testing.T) {
 	}
 }
 
-func TestARecordOfANewerReleaseIsRefused(t *testing.T) {
+func TestRecordOfANewerReleaseIsRefused(t *testing.T) {
 	r := newRig(t)
 	_, err := r.memory.Create(t.Context(), store.Record{Key: store.Key{Kind: store.KindClient, ID: "new"}, Value: []byte(`{"v":99,"id":"new"}`)})
 	if err != nil {
@@ -429,7 +429,7 @@ func TestARecordOfANewerReleaseIsRefused(t *testing.T) {
 	}
 }
 
-func TestIdsThatNoClientCanHaveAreNotLookedUp(t *testing.T) {
+func TestInvalidClientIDsAreNotLookedUp(t *testing.T) {
 	r := newRig(t)
 	r.memory.Fail(errAway)
 	for _, id := range []string{"", " ", "a b", "a\x00b", "ä", strings.Repeat("a", 10_000)} {
@@ -443,7 +443,7 @@ func portal() clientstore.Definition {
 	return clientstore.Definition{Client: oauth.Client{ID: "portal", Owner: "acme", VariantB: true, RedirectURIs: []string{"https://portal.example/wx"}, FrameOrigins: []string{"https://portal.example"}, Scopes: []string{"snsapi_login", "read"}, UserinfoContentType: "text"}}
 }
 
-func TestAClientOfVariantBIsKeptAsItIs(t *testing.T) {
+func TestVariantBClientIsStoredUnchanged(t *testing.T) {
 	r := newRig(t)
 	made, value := r.create(portal())
 	c, ok, err := r.Client(t.Context(), "portal")

@@ -52,7 +52,7 @@ func indexed(t *testing.T, memory *countingStore, origins ...string) (n int) {
 	return n
 }
 
-func TestAnOriginIsAllowedForAsLongAsAClientHasIt(t *testing.T) {
+func TestOriginIsAllowedWhileAClientHasIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, memory := sideBySide(t)
 		const origin, other = "https://app.example", "https://other.example"
@@ -99,7 +99,7 @@ func TestAnOriginIsAllowedForAsLongAsAClientHasIt(t *testing.T) {
 }
 
 // A registration that nobody uses ends with its record, and its origins with it.
-func TestAnOriginOfARegistrationLastsAsLongAsThat(t *testing.T) {
+func TestOriginOfARegistrationExpiresWithIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, memory := sideBySide(t)
 		self := &oauth.Client{Public: true, RedirectURIs: []string{"https://self.example/cb"}, Grants: []oauth.GrantType{oauth.AuthorizationCode}}
@@ -151,7 +151,7 @@ func TestOriginsWithoutARecordAreFound(t *testing.T) {
 	})
 }
 
-func TestWhatIsRememberedOfOriginsIsBounded(t *testing.T) {
+func TestOriginCacheIsLimited(t *testing.T) {
 	for _, times := range []int{1, 2, 10} {
 		c, memory := sideBySide(t)
 		keep(t, c, Definition{Client: oauth.Client{ID: "known", Public: true}})
@@ -173,7 +173,7 @@ func TestWhatIsRememberedOfOriginsIsBounded(t *testing.T) {
 }
 
 // A flood of made-up origins takes all turns at the store, and all room for what is remembered.
-func TestAFloodOfOriginsLeavesKnownOnesAllowed(t *testing.T) {
+func TestOriginFloodLeavesKnownOriginsAllowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := sideBySide(t)
 		keep(t, c, Definition{Client: oauth.Client{ID: "known", Public: true}})

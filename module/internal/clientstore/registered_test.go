@@ -44,7 +44,7 @@ func wantRefusal(t *testing.T, err error, code oauth.Code) {
 	}
 }
 
-func TestARegisteredClientGetsNoMoreThanItMayChoose(t *testing.T) {
+func TestRegisteredClientGetsOnlyPermittedSettings(t *testing.T) {
 	r := newRig(t)
 	c, value, err := r.Register(t.Context(), registration(), secret.Digest("access"), 10)
 	if err != nil {
@@ -69,7 +69,7 @@ func TestARegisteredClientGetsNoMoreThanItMayChoose(t *testing.T) {
 	}
 }
 
-func TestARegistrationThatNobodyUsesEndsAndAUsedOneStays(t *testing.T) {
+func TestUnusedRegistrationExpiresAndAUsedOneStays(t *testing.T) {
 	r := newRig(t)
 	unused, _ := r.register(10)
 	used, err := r.register(10)
@@ -95,7 +95,7 @@ func TestARegistrationThatNobodyUsesEndsAndAUsedOneStays(t *testing.T) {
 	}
 }
 
-func TestPlacesAreLimitedAndComeBack(t *testing.T) {
+func TestPlacesAreLimitedAndReleased(t *testing.T) {
 	r := newRig(t)
 	var ids []string
 	for range 3 {
@@ -131,7 +131,7 @@ func TestPlacesAreLimitedAndComeBack(t *testing.T) {
 	wantRefusal(t, err, oauth.AccessDenied)
 }
 
-func TestClientsAreCountedUpToALimit(t *testing.T) {
+func TestClientCountStopsAtItsLimit(t *testing.T) {
 	r := newRig(t)
 	count := func(limit, want, wantPlaces int) {
 		t.Helper()
@@ -166,7 +166,7 @@ func (s slowLedger) Get(ctx context.Context, k store.Key) (store.Record, error) 
 	return r, err
 }
 
-func TestParallelRegistrationsOnTwoNodesTakeNoMoreThanThePlaces(t *testing.T) {
+func TestParallelRegistrationsOnTwoNodesKeepTheCap(t *testing.T) {
 	const places = 7
 	memory := slowLedger{storetest.NewMemory(nil)}
 	nodes := []*rig{}
@@ -209,7 +209,7 @@ func (c *crashing) Create(ctx context.Context, r store.Record) (store.Record, er
 	return c.Memory.Create(ctx, r)
 }
 
-func TestACrashBetweenPlaceAndClientCostsAPlaceForAMinute(t *testing.T) {
+func TestCrashDuringRegistrationHoldsAPlaceForAMinute(t *testing.T) {
 	r := newRig(t)
 	c := &crashing{Memory: r.memory}
 	crash := newRig(t, func(config *clientstore.Config) { config.Store, config.Now = c, r.now })
@@ -226,7 +226,7 @@ func TestACrashBetweenPlaceAndClientCostsAPlaceForAMinute(t *testing.T) {
 	}
 }
 
-func TestTheLedgerHasRoomForAsManyAsMayRegister(t *testing.T) {
+func TestLedgerFitsTheMaximumRegistrations(t *testing.T) {
 	l := store.RegistrationLedger{Places: map[string]int64{}}
 	for range clientstore.MaxRegistered {
 		l.Places["c-"+secret.ID()] = 1_900_000_000
@@ -237,7 +237,7 @@ func TestTheLedgerHasRoomForAsManyAsMayRegister(t *testing.T) {
 	}
 }
 
-func TestAClientChangesItsRegistration(t *testing.T) {
+func TestClientUpdatesItsRegistration(t *testing.T) {
 	r := newRig(t)
 	c, value, err := r.Register(t.Context(), registration(), secret.Digest("access"), 10)
 	if err != nil {
@@ -264,7 +264,7 @@ func TestAClientChangesItsRegistration(t *testing.T) {
 	wantRefusal(t, err, oauth.InvalidClientMetadata)
 }
 
-func TestAWrongRegistrationTakesNoPlace(t *testing.T) {
+func TestInvalidRegistrationTakesNoPlace(t *testing.T) {
 	r := newRig(t)
 	for range 3 {
 		_, _, err := r.Register(t.Context(), registration(func(c *oauth.Client) { c.Scopes = []string{"admin"} }), "d", 1)

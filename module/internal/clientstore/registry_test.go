@@ -65,7 +65,7 @@ func allowed(c *Registry, asked ...string) []string {
 	return slices.DeleteFunc(asked, func(o string) bool { return !c.AllowsOrigin(o) })
 }
 
-func TestAConfiguredClientShadowsAStoredOne(t *testing.T) {
+func TestConfiguredClientShadowsAStoredOne(t *testing.T) {
 	c, _ := sideBySide(t)
 	keep(t, c, Definition{Client: oauth.Client{ID: "stored"}})
 	if _, _, err := c.Stored.Create(t.Context(), Definition{Client: oauth.Client{ID: "web"}}); !errors.Is(err, ErrExists) {
@@ -85,7 +85,7 @@ func TestAConfiguredClientShadowsAStoredOne(t *testing.T) {
 	}
 }
 
-func TestOriginsAndDeprecatedGrantsOfStoredClientsAreKnownWithinTwoSeconds(t *testing.T) {
+func TestStoredClientChangesAreKnownWithinTwoSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, memory := sideBySide(t)
 		origins := func() []string {
@@ -120,7 +120,7 @@ func TestOriginsAndDeprecatedGrantsOfStoredClientsAreKnownWithinTwoSeconds(t *te
 }
 
 // M02: who has it, of which kind, and what it costs to know.
-func TestTheDeviceGrantIsOfferedWhileAClientOfEitherKindHasIt(t *testing.T) {
+func TestDeviceGrantIsOfferedWhileAClientHasIt(t *testing.T) {
 	device := []oauth.GrantType{oauth.DeviceCode}
 	synctest.Test(t, func(t *testing.T) {
 		c, memory := sideBySide(t)
@@ -154,7 +154,7 @@ func TestTheDeviceGrantIsOfferedWhileAClientOfEitherKindHasIt(t *testing.T) {
 	})
 }
 
-func TestWhatHasAnEndIsOfferedUntilThen(t *testing.T) {
+func TestDeprecatedGrantIsOfferedUntilItsEnd(t *testing.T) {
 	c, _ := sideBySide(t)
 	now := time.Now()
 	for _, end := range []time.Duration{time.Hour, -time.Hour} { // the later end counts, in whatever order
@@ -173,7 +173,7 @@ func TestWhatHasAnEndIsOfferedUntilThen(t *testing.T) {
 	}
 }
 
-func TestTheSurveyOfGrantsEndsAtItsCap(t *testing.T) {
+func TestGrantSurveyStopsAtItsCap(t *testing.T) {
 	c, memory := sideBySide(t)
 	for i := range maxSurveyed + surveyPage {
 		keep(t, c, Definition{Client: oauth.Client{ID: fmt.Sprintf("c%05d", i), Public: true}})
@@ -186,7 +186,7 @@ func TestTheSurveyOfGrantsEndsAtItsCap(t *testing.T) {
 
 // Who may register could else stop the scripts and the deprecated grants of clients that
 // an operator made.
-func TestRegistrationsCrowdNoOtherClientOutOfTheSurvey(t *testing.T) {
+func TestRegistrationsDisplaceNoClientInTheSurvey(t *testing.T) {
 	c, _ := sideBySide(t)
 	keep(t, c, Definition{Client: oauth.Client{ID: "zoo", Public: true}})
 	keep(t, c, Definition{Client: oauth.Client{ID: "zoo-till"}, DeprecatedGrants: map[string]string{"password": "2999-01-01"}})
@@ -206,7 +206,7 @@ func TestRegistrationsCrowdNoOtherClientOutOfTheSurvey(t *testing.T) {
 	}
 }
 
-func TestAGuardAsksForAStoredClientOnceInAWhile(t *testing.T) {
+func TestGuardCachesStoredClientLookups(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, memory := sideBySide(t)
 		keep(t, c, Definition{Client: oauth.Client{ID: "stored"}})
@@ -239,7 +239,7 @@ func TestAGuardAsksForAStoredClientOnceInAWhile(t *testing.T) {
 	})
 }
 
-func TestAFaultOfTheStoreIsNoAnswerAboutAClient(t *testing.T) {
+func TestStoreFaultIsNotAnUnknownClient(t *testing.T) {
 	c, memory := sideBySide(t)
 	away := errors.New("away")
 	memory.Fail(away)
@@ -260,7 +260,7 @@ func TestAFaultOfTheStoreIsNoAnswerAboutAClient(t *testing.T) {
 }
 
 // N17: guards go on without the store, for the clients in it too.
-func TestAStoredClientIsBelievedInForAWhileWithoutTheStore(t *testing.T) {
+func TestStoredClientIsTrustedDuringAStoreOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, memory := sideBySide(t)
 		keep(t, c, Definition{Client: oauth.Client{ID: "stored"}})
@@ -300,7 +300,7 @@ func TestAStoredClientIsBelievedInForAWhileWithoutTheStore(t *testing.T) {
 	})
 }
 
-func TestWhoGoesAwayDoesNotWaitForTheStore(t *testing.T) {
+func TestCancelledLookupDoesNotWaitForTheStore(t *testing.T) {
 	c, memory := sideBySide(t)
 	memory.slow = 50 * time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
@@ -310,7 +310,7 @@ func TestWhoGoesAwayDoesNotWaitForTheStore(t *testing.T) {
 	}
 }
 
-func TestWhatIsSeenOfStoredClientsIsBounded(t *testing.T) {
+func TestStoredClientCacheIsLimited(t *testing.T) {
 	const most = 500
 	for _, times := range []int{1, 2, 10} {
 		c, memory := sideBySide(t)
@@ -334,7 +334,7 @@ func TestWhatIsSeenOfStoredClientsIsBounded(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotExistMakesNothingForgottenThatDoes(t *testing.T) {
+func TestLookupsOfUnknownClientsEvictNoKnownOnes(t *testing.T) {
 	const most, real = 100, 60
 	at := time.Unix(1_900_000_000, 0)
 	for _, times := range []int{1, 2, 10} {
@@ -359,7 +359,7 @@ func TestWhatDoesNotExistMakesNothingForgottenThatDoes(t *testing.T) {
 	}
 }
 
-func TestAHitAllocatesNothing(t *testing.T) {
+func TestClientCacheHitAllocatesNothing(t *testing.T) {
 	c, _ := sideBySide(t)
 	keep(t, c, Definition{Client: oauth.Client{ID: "stored"}})
 	ctx := t.Context()

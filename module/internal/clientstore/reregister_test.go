@@ -13,7 +13,7 @@ import (
 )
 
 // N17: an update by the client itself does not take back scopes that an operator took from it.
-func TestAClientDoesNotTakeBackScopesThatAnOperatorTook(t *testing.T) {
+func TestClientCannotRestoreScopesAnOperatorRemoved(t *testing.T) {
 	r := newRig(t)
 	wide := func(c *oauth.Client) { c.Scopes = []string{"read", "write"} }
 	c, _, err := r.Register(t.Context(), registration(wide), secret.Digest("access"), 10)
@@ -42,7 +42,7 @@ func TestAClientDoesNotTakeBackScopesThatAnOperatorTook(t *testing.T) {
 }
 
 // N17: the choice counts too when it comes as JSON, which is decoded into the lists that are there.
-func TestScopesThatAnOperatorChangesInJSONAreTheOperatorsChoice(t *testing.T) {
+func TestJSONScopeChangesCountAsTheOperatorsChoice(t *testing.T) {
 	r := newRig(t)
 	c, _, err := r.Register(t.Context(), registration(func(c *oauth.Client) { c.Scopes = []string{"read", "email"} }), secret.Digest("access"), 10)
 	if err != nil {
@@ -61,7 +61,7 @@ func TestScopesThatAnOperatorChangesInJSONAreTheOperatorsChoice(t *testing.T) {
 
 // N17: what registered clients may have at most holds for those too that registered when it was
 // more; what an operator gave one of them stays.
-func TestScopesThatRegisteredClientsMayNoLongerHaveAreWithheld(t *testing.T) {
+func TestReducedRegistrationScopesAreWithheld(t *testing.T) {
 	memory := storetest.NewMemory(nil)
 	with := func(scopes []string) *rig {
 		return newRig(t, func(c *clientstore.Config) { c.Store, c.RegisteredScopes = memory, scopes })
@@ -90,7 +90,7 @@ func TestScopesThatRegisteredClientsMayNoLongerHaveAreWithheld(t *testing.T) {
 
 // N17: scopes that were taken from registered clients do not come back when nobody can register
 // any more, and the audience stays what it was last.
-func TestClosingRegistrationGivesNothingBack(t *testing.T) {
+func TestClosingRegistrationRestoresNoScopes(t *testing.T) {
 	memory := storetest.NewMemory(nil)
 	with := func(scopes []string) *rig {
 		return newRig(t, func(c *clientstore.Config) { c.Store, c.RegisteredScopes = memory, scopes })
@@ -138,7 +138,7 @@ func TestClosingRegistrationGivesNothingBack(t *testing.T) {
 
 // An update by the client itself must not undo what an operator narrowed, nor keep what
 // was given to what it said of itself before.
-func TestAClientDoesNotUndoWhatAnOperatorNarrowed(t *testing.T) {
+func TestClientUpdateKeepsAnOperatorsRestrictions(t *testing.T) {
 	r := newRig(t)
 	c, _, err := r.Register(t.Context(), registration(), secret.Digest("access"), 10)
 	if err != nil {

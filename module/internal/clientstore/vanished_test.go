@@ -75,7 +75,7 @@ func load(t *testing.T, m *storetest.Memory, ids ...string) {
 	}
 }
 
-func TestClientsThatLeaveAreNoticedByWhoeverLoadsNext(t *testing.T) {
+func TestNextLoadNoticesRemovedClients(t *testing.T) {
 	m := storetest.NewMemory(nil)
 	want := func(ids ...string) {
 		t.Helper()
@@ -103,7 +103,7 @@ func TestClientsThatLeaveAreNoticedByWhoeverLoadsNext(t *testing.T) {
 	want("b", "c")
 }
 
-func TestEveryLoadEndsAgainWhatWasIssuedMeanwhileElsewhere(t *testing.T) {
+func TestEveryLoadEndsRemovedClientsAgain(t *testing.T) {
 	m := storetest.NewMemory(nil)
 	load(t, m, "a", "b")
 	load(t, m, "a")
@@ -124,7 +124,7 @@ func TestEveryLoadEndsAgainWhatWasIssuedMeanwhileElsewhere(t *testing.T) {
 	}
 }
 
-func TestAFaultLeavesTheRecordForTheNextLoad(t *testing.T) {
+func TestFaultLeavesTheRecordForTheNextLoad(t *testing.T) {
 	for n := 1; n < 8; n++ {
 		m := storetest.NewMemory(nil)
 		load(t, m, "a", "b")
@@ -178,7 +178,7 @@ func (f *failing) Swap(ctx context.Context, r store.Record) (store.Record, error
 	return f.Backend.Swap(ctx, r)
 }
 
-func TestNodesThatLoadTogetherLoseNoNotice(t *testing.T) {
+func TestConcurrentLoadsLoseNoRemovalNotice(t *testing.T) {
 	m := storetest.NewMemory(nil)
 	load(t, m, "a", "b", "c", "d", "e")
 	var wg sync.WaitGroup
@@ -197,7 +197,7 @@ func TestNodesThatLoadTogetherLoseNoNotice(t *testing.T) {
 	}
 }
 
-func TestOnlySoManyClientsAreLookedAfter(t *testing.T) {
+func TestRemovedClientListIsLimited(t *testing.T) {
 	m := storetest.NewMemory(nil)
 	var many []string
 	for i := range maxGone + 50 {
@@ -227,7 +227,7 @@ func TestOnlySoManyClientsAreLookedAfter(t *testing.T) {
 }
 
 // An event of the trail is recorded when its effect is certain, once for each.
-func TestAClientThatLeavesIsToldOfOnceWhenItIsGone(t *testing.T) {
+func TestClientRemovalIsAuditedOnce(t *testing.T) {
 	m := storetest.NewMemory(nil)
 	load(t, m, "a", "b")
 	told := new(noted)

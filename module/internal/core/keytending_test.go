@@ -14,7 +14,7 @@ type noted struct{ events []audit.Event }
 
 func (n *noted) Record(_ context.Context, e audit.Event) { n.events = append(n.events, e) }
 
-func TestTheConfigurationThatBeganLastLooksAfterTheKeys(t *testing.T) {
+func TestLastStartedConfigTendsTheKeys(t *testing.T) {
 	var k KeyTending
 	first, second := new(noted), new(noted)
 	if k.Age() != 0 {

@@ -21,7 +21,7 @@ func (s source) Identity() any { return s.Backend }
 
 func (s source) Open(context.Context) (store.Backend, error) { return s.Backend, nil }
 
-func TestAStartWaitsForAStoreThatAnswersLate(t *testing.T) {
+func TestStartWaitsForASlowStore(t *testing.T) {
 	late := errors.New("no answer within 50ms")
 	for _, c := range []struct {
 		name    string
@@ -49,7 +49,7 @@ func TestAStartWaitsForAStoreThatAnswersLate(t *testing.T) {
 	}
 }
 
-func TestNoGatewayStartsOnHalfOfTheRecords(t *testing.T) {
+func TestGatewayDoesNotStartOnAPartialMove(t *testing.T) {
 	memory := storetest.NewMemory(nil)
 	if _, err := store.Create(t.Context(), memory, store.Record{Key: store.MoveKey()}, &store.Move{From: "host:/state.db", Begun: time.Now()}); err != nil {
 		t.Fatal(err)

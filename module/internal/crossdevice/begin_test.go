@@ -12,7 +12,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
 
-func TestACodeIsFoundHoweverItIsTyped(t *testing.T) {
+func TestUserCodeMatchesAnySpelling(t *testing.T) {
 	r := newRig(t)
 	id, ticket := r.begin(t, store.TicketDevice)
 	code := ticket.UserCode
@@ -33,7 +33,7 @@ func TestACodeIsFoundHoweverItIsTyped(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyCanHaveMadeIsGone(t *testing.T) {
+func TestImpossibleTicketsAreGone(t *testing.T) {
 	w := &watched{Memory: storetest.NewMemory(nil)}
 	r := newRig(t, func(c *crossdevice.Config) { c.Store = w })
 	for _, id := range []string{"", "x", strings.Repeat("A", 1<<16), "../../../x"} {
@@ -56,7 +56,7 @@ func TestWhatNobodyCanHaveMadeIsGone(t *testing.T) {
 }
 
 // B25: who asks in the ten minutes after hears that it has expired, then it never was.
-func TestAnExpiredTicketIsToldForAWhile(t *testing.T) {
+func TestExpiredTicketIsReportedForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for kind, life := range map[store.TicketKind][2]time.Duration{
 			store.TicketScan: {2 * time.Minute, 5 * time.Minute}, store.TicketDevice: {10 * time.Minute, 10 * time.Minute},
@@ -89,7 +89,7 @@ func TestAnExpiredTicketIsToldForAWhile(t *testing.T) {
 	})
 }
 
-func TestWhatACallerPutsInAnswersNothing(t *testing.T) {
+func TestBeginIgnoresCallerSuppliedState(t *testing.T) {
 	r := newRig(t)
 	_, ticket, err := r.Begin(t.Context(), store.Ticket{
 		Kind: store.TicketDevice, Client: "tv", Poller: "p", State: store.TicketConfirmed, Scanner: "s", Subject: "u",
@@ -106,7 +106,7 @@ func TestWhatACallerPutsInAnswersNothing(t *testing.T) {
 	}
 }
 
-func TestNumbersAndCodesAreSpreadEvenly(t *testing.T) {
+func TestNumbersAndCodesAreUniform(t *testing.T) {
 	r := newRig(t)
 	const n = 4000
 	numbers, first, codes := make(map[string]int), make(map[byte]int), make(map[string]bool)

@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-func TestWhatBecomesOfTicketsIsCountedOnceEach(t *testing.T) {
+func TestTicketOutcomesAreCountedOnce(t *testing.T) {
 	var told []string
 	r := newRig(t, func(c *crossdevice.Config) {
 		c.Count = func(kind store.TicketKind, outcome string) { told = append(told, string(kind)+" "+outcome) }
@@ -50,7 +50,7 @@ func TestWhatBecomesOfTicketsIsCountedOnceEach(t *testing.T) {
 	}
 }
 
-func TestHowManyWaitIsKnown(t *testing.T) {
+func TestWaitersAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		one, _ := r.begin(t, store.TicketScan)

@@ -49,7 +49,7 @@ func newFaulty(t *testing.T) (*faulty, rig) {
 	return f, r
 }
 
-func TestAMoveOfWhichTheReplyWasLostCounts(t *testing.T) {
+func TestTransitionWithLostReplySucceeds(t *testing.T) {
 	r := newRig(t)
 	id, begun := r.begin(t, store.TicketScan)
 	r.store.LoseReply(errAway)
@@ -66,7 +66,7 @@ func TestAMoveOfWhichTheReplyWasLostCounts(t *testing.T) {
 	}
 }
 
-func TestAWrongNumberOfWhichTheReplyWasLostIsStillWrong(t *testing.T) {
+func TestWrongNumberWithALostReplyStaysWrong(t *testing.T) {
 	r := newRig(t)
 	id, _ := r.begin(t, store.TicketScan)
 	if _, err := r.Scan(t.Context(), id, alice); err != nil {
@@ -86,7 +86,7 @@ func TestAWrongNumberOfWhichTheReplyWasLostIsStillWrong(t *testing.T) {
 	}
 }
 
-func TestAMoveThatCameToNothingIsAFaultAndCanBeMadeAgain(t *testing.T) {
+func TestFailedTransitionCanBeRepeated(t *testing.T) {
 	f, r := newFaulty(t)
 	id, begun := r.begin(t, store.TicketScan)
 	moves := []func() (store.Ticket, error){
@@ -105,7 +105,7 @@ func TestAMoveThatCameToNothingIsAFaultAndCanBeMadeAgain(t *testing.T) {
 	}
 }
 
-func TestAMoveThatOthersOutrunIsMadeAgainABoundedNumberOfTimes(t *testing.T) {
+func TestConflictingTransitionIsRetriedLimitedTimes(t *testing.T) {
 	f, r := newFaulty(t)
 	id, _ := r.begin(t, store.TicketScan)
 	f.conflict = 3
@@ -119,7 +119,7 @@ func TestAMoveThatOthersOutrunIsMadeAgainABoundedNumberOfTimes(t *testing.T) {
 	}
 }
 
-func TestOfParallelScansOneIsTheFirst(t *testing.T) {
+func TestParallelScansHaveOneFirst(t *testing.T) {
 	r := newRig(t)
 	for range 20 {
 		id, _ := r.begin(t, store.TicketScan)
@@ -135,7 +135,7 @@ func TestOfParallelScansOneIsTheFirst(t *testing.T) {
 	}
 }
 
-func TestOfParallelDecisionsOneCounts(t *testing.T) {
+func TestParallelDecisionsCountOnce(t *testing.T) {
 	r := newRig(t)
 	for range 20 {
 		id, begun := r.begin(t, store.TicketScan)
@@ -162,7 +162,7 @@ func TestOfParallelDecisionsOneCounts(t *testing.T) {
 	}
 }
 
-func TestParallelDeliveriesTellOfOneMoment(t *testing.T) {
+func TestParallelDeliveriesAgreeOnOneTime(t *testing.T) {
 	r := newRig(t)
 	id, begun := r.begin(t, store.TicketScan)
 	_, _ = r.Scan(t.Context(), id, alice)
@@ -183,7 +183,7 @@ func TestParallelDeliveriesTellOfOneMoment(t *testing.T) {
 	}
 }
 
-func TestTheNumberMayBeTypedWithAnEastAsianKeyboard(t *testing.T) {
+func TestFullWidthNumbersAreAccepted(t *testing.T) {
 	r := newRig(t)
 	id, begun := r.begin(t, store.TicketScan)
 	_, _ = r.Scan(t.Context(), id, alice)
@@ -193,7 +193,7 @@ func TestTheNumberMayBeTypedWithAnEastAsianKeyboard(t *testing.T) {
 	}
 }
 
-func TestAFaultOfTheStoreIsNoAnswer(t *testing.T) {
+func TestStoreFaultIsReportedAsAnError(t *testing.T) {
 	r := newRig(t)
 	id, begun := r.begin(t, store.TicketScan)
 	r.store.Fail(errAway)

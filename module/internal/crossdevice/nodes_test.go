@@ -93,7 +93,7 @@ func twoNodes(t *testing.T) (w *watched, a, b rig) {
 }
 
 // B31
-func TestWhatIsDoneOnOneNodeIsHeardOnAnother(t *testing.T) {
+func TestChangeOnOneNodeWakesWaitersOnAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, a, b := twoNodes(t)
 		id, begun := a.begin(t, store.TicketScan)
@@ -119,7 +119,7 @@ func TestWhatIsDoneOnOneNodeIsHeardOnAnother(t *testing.T) {
 	})
 }
 
-func TestWithoutTheWatchAWaiterLooksEachSecond(t *testing.T) {
+func TestWaiterPollsEachSecondWithoutTheWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, a, b := twoNodes(t)
 		id, _ := a.begin(t, store.TicketScan)
@@ -136,7 +136,7 @@ func TestWithoutTheWatchAWaiterLooksEachSecond(t *testing.T) {
 }
 
 // A watch over a network begins after what is done meanwhile.
-func TestUntilTheWatchIsInForceAWaiterLooksEachSecond(t *testing.T) {
+func TestWaiterPollsEachSecondUntilTheWatchStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, a, b := twoNodes(t)
 		w.late = 10 * time.Second
@@ -151,7 +151,7 @@ func TestUntilTheWatchIsInForceAWaiterLooksEachSecond(t *testing.T) {
 	})
 }
 
-func TestAWatchThatWasLostIsTakenUpAgain(t *testing.T) {
+func TestLostWatchIsRestarted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, a, b := twoNodes(t)
 		id, _ := a.begin(t, store.TicketScan)
@@ -179,7 +179,7 @@ func TestAWatchThatWasLostIsTakenUpAgain(t *testing.T) {
 	})
 }
 
-func TestANoticeThatCannotBeStoredHoldsUpNothing(t *testing.T) {
+func TestUnstorableNotificationBlocksNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, a, b := twoNodes(t)
 		w.mute = true
@@ -195,7 +195,7 @@ func TestANoticeThatCannotBeStoredHoldsUpNothing(t *testing.T) {
 	})
 }
 
-func TestANoticeIsSentThoughWhoDecidedHungUp(t *testing.T) {
+func TestNotificationIsSentAfterTheDeciderDisconnects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, a, b := twoNodes(t)
 		id, _ := a.begin(t, store.TicketScan)
@@ -228,7 +228,7 @@ func (h *hangsUp) Swap(ctx context.Context, r store.Record) (store.Record, error
 	return r, err
 }
 
-func TestWhoWaitsAtTheNodeOfTheDecisionNeedsNoNotice(t *testing.T) {
+func TestLocalWaiterNeedsNoNotification(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, a, _ := twoNodes(t)
 		w.mute = true

@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-func TestANumberIsRightBeforeTheDecisionWhenItWillBeInIt(t *testing.T) {
+func TestRightNumberAcceptsEquivalentDigits(t *testing.T) {
 	for typed, want := range map[string]bool{"42": true, " 4 2 ": true, "４２": true, "": false, "43": false, "421": false} {
 		if got := crossdevice.RightNumber(store.Ticket{Number: "42"}, typed); got != want {
 			t.Errorf("%q: %t", typed, got)

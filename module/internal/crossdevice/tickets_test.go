@@ -48,7 +48,7 @@ var (
 	bob   = crossdevice.Person{Subject: "u2", Session: "s3"}
 )
 
-func TestATicketIsScannedConfirmedAndDeliveredOnce(t *testing.T) {
+func TestTicketIsScannedConfirmedAndDeliveredOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		id, begun := r.begin(t, store.TicketScan)
@@ -95,7 +95,7 @@ func TestATicketIsScannedConfirmedAndDeliveredOnce(t *testing.T) {
 	})
 }
 
-func TestAWaiterIsToldOfEachChange(t *testing.T) {
+func TestWaiterSeesEachChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		id, begun := r.begin(t, store.TicketScan)

@@ -7,7 +7,7 @@ import (
 
 // The bytes of a random source do not divide evenly by 20: taken as they are, the last four
 // letters would come a fifteenth more seldom than the others.
-func TestNoLetterOfACodeIsRarerThanAnother(t *testing.T) {
+func TestUserCodeLettersAreUniform(t *testing.T) {
 	const n = 400_000
 	drawn := randomText(letters, n)
 	last := 0

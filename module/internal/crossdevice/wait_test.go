@@ -38,7 +38,7 @@ func check(t *testing.T, a answer, state store.TicketState, want error, least, m
 	}
 }
 
-func TestAWaitEndsAtOnceWhenThereIsNews(t *testing.T) {
+func TestWaitEndsAtOnceOnAChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		id, _ := r.begin(t, store.TicketScan)
@@ -49,7 +49,7 @@ func TestAWaitEndsAtOnceWhenThereIsNews(t *testing.T) {
 }
 
 // B26
-func TestAWaitWithoutNewsEndsAfterHold(t *testing.T) {
+func TestWaitWithoutChangeEndsAfterHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		id, _ := r.begin(t, store.TicketScan)
@@ -58,7 +58,7 @@ func TestAWaitWithoutNewsEndsAfterHold(t *testing.T) {
 	})
 }
 
-func TestAWaitEndsWhenTheTicketExpires(t *testing.T) {
+func TestWaitEndsWhenTheTicketExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		id, _ := r.begin(t, store.TicketScan)
@@ -74,7 +74,7 @@ func TestAWaitEndsWhenTheTicketExpires(t *testing.T) {
 }
 
 // B29
-func TestAWaiterThatHangsUpIsGoneAtOnce(t *testing.T) {
+func TestDisconnectedWaiterIsRemovedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, func(c *crossdevice.Config) { c.MaxWaiting = 1 })
 		id, _ := r.begin(t, store.TicketScan)
@@ -90,7 +90,7 @@ func TestAWaiterThatHangsUpIsGoneAtOnce(t *testing.T) {
 	})
 }
 
-func TestANewerWaitTakesThePlaceOfAnOlder(t *testing.T) {
+func TestNewerWaitReplacesAnOlder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, func(c *crossdevice.Config) { c.MaxWaiting = 1 })
 		id, _ := r.begin(t, store.TicketScan)
@@ -107,7 +107,7 @@ func TestANewerWaitTakesThePlaceOfAnOlder(t *testing.T) {
 	})
 }
 
-func TestOverTheCapNobodyWaitsButNewsAreTold(t *testing.T) {
+func TestWaitsAboveTheCapReturnAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most = 500
 		r := newRig(t, func(c *crossdevice.Config) { c.MaxWaiting = most })
@@ -135,7 +135,7 @@ func TestOverTheCapNobodyWaitsButNewsAreTold(t *testing.T) {
 }
 
 // B30
-func TestCloseEndsAllWaitingAtOnce(t *testing.T) {
+func TestCloseEndsAllWaitsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		id, begun := r.begin(t, store.TicketScan)
@@ -162,7 +162,7 @@ func TestCloseEndsAllWaitingAtOnce(t *testing.T) {
 	})
 }
 
-func TestNothingRunsWhileNobodyWaits(t *testing.T) {
+func TestNothingRunsWithoutWaiters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &watched{Memory: storetest.NewMemory(nil)}
 		r := newRig(t, func(c *crossdevice.Config) { c.Store = w })

@@ -89,10 +89,10 @@ func newEnder(t fatal, b store.Backend, c *clock) (*ending.Ender, *notices) {
 	return must(ending.NewEnder(ending.Config{Store: b, Revocations: told, Now: c.now}))(t), told
 }
 
-// TestNoSignInOfBeforeAnEndOutlivesIt has sign-ins begin at every moment of some ends of a
+// TestSignInBeforeAnEndNeverOutlivesIt has sign-ins begin at every moment of some ends of a
 // user and of one client: whoever began before an end is dead after it, whoever began after
 // it lives, and in between it is the later ones that live. Clocks of nodes differ by hours.
-func TestNoSignInOfBeforeAnEndOutlivesIt(t *testing.T) { // N02
+func TestSignInBeforeAnEndNeverOutlivesIt(t *testing.T) { // N02
 	rapid.Check(t, func(t *rapid.T) {
 		ctx := context.Background()
 		c := &clock{time.Unix(1_900_000_000, 0)}
@@ -141,7 +141,7 @@ func TestNoSignInOfBeforeAnEndOutlivesIt(t *testing.T) { // N02
 	})
 }
 
-func TestTheEndOfAPairSparesTheOthers(t *testing.T) {
+func TestEndingAPairSparesOthers(t *testing.T) {
 	ctx, m := t.Context(), storetest.NewMemory(nil)
 	e, told := newEnder(t, m, &clock{time.Now()})
 	must(0, e.EndPair(ctx, "c", "u"))(t)
@@ -158,7 +158,7 @@ func TestTheEndOfAPairSparesTheOthers(t *testing.T) {
 	}
 }
 
-func TestAnEndThatFailsIsRepeatedAndAFaultIsNoAnswer(t *testing.T) {
+func TestFailedEndCanBeRepeated(t *testing.T) {
 	ctx, m := t.Context(), storetest.NewMemory(nil)
 	e, told := newEnder(t, m, &clock{time.Now()})
 	told.err = errDown
@@ -184,7 +184,7 @@ func TestAnEndThatFailsIsRepeatedAndAFaultIsNoAnswer(t *testing.T) {
 	}
 }
 
-func TestParallelEndsAreAllOfDifferentEpochs(t *testing.T) {
+func TestParallelEndsGetDistinctEpochs(t *testing.T) {
 	ctx, m := t.Context(), storetest.NewMemory(nil)
 	e, told := newEnder(t, m, &clock{time.Now()})
 	var all sync.WaitGroup
@@ -213,9 +213,9 @@ func TestParallelEndsAreAllOfDifferentEpochs(t *testing.T) {
 	}
 }
 
-// TestAHundredEndsAtOnceAllSucceed: every end writes the one counter, so that whoever signs
+// TestHundredConcurrentEndsSucceed: every end writes the one counter, so that whoever signs
 // out in a hundred browsers at once could keep others from ending anything.
-func TestAHundredEndsAtOnceAllSucceed(t *testing.T) { // N02
+func TestHundredConcurrentEndsSucceed(t *testing.T) { // N02
 	for name, user := range map[string]func(int) string{
 		"of one user":    func(int) string { return "u" },
 		"of many users":  func(i int) string { return fmt.Sprint("u", i) },

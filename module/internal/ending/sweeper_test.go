@@ -59,7 +59,7 @@ func pass(t *testing.T, s *ending.Sweeper) {
 	}
 }
 
-func TestWhatWasEndedIsDeletedAndNothingElse(t *testing.T) { // N02
+func TestSweepDeletesOnlyEndedRecords(t *testing.T) { // N02
 	c := &clock{time.Unix(1_900_000_000, 0)}
 	m := storetest.NewMemory(c.now)
 	e, _ := newEnder(t, m, c)
@@ -98,7 +98,7 @@ func TestWhatWasEndedIsDeletedAndNothingElse(t *testing.T) { // N02
 
 // What is stored for one user cannot be read: the others' records are deleted all the same,
 // and a store that is away is not asked for every user.
-func TestAFaultOfOneUserHoldsUpNoOther(t *testing.T) { // N02
+func TestOneUsersFaultDelaysNoOthersSweep(t *testing.T) { // N02
 	const faulty = 25
 	c := &clock{time.Unix(1_900_000_000, 0)}
 	m := storetest.NewMemory(c.now)
@@ -143,7 +143,7 @@ func (g *gets) Get(ctx context.Context, k store.Key) (store.Record, error) {
 	return g.Backend.Get(ctx, k)
 }
 
-func TestASweepGoesOnWhereAnotherProcessStopped(t *testing.T) { // N02
+func TestSweepResumesWhereAnotherProcessStopped(t *testing.T) { // N02
 	for _, killed := range []bool{false, true} {
 		goesOn(t, killed)
 	}
@@ -227,7 +227,7 @@ func TestNodesSweepTogether(t *testing.T) { // N02
 	}
 }
 
-func TestASweeperThatIsWokenWorksAtOnce(t *testing.T) {
+func TestNotifiedSweeperWorksAtOnce(t *testing.T) {
 	c := &clock{time.Unix(1_900_000_000, 0)}
 	m := storetest.NewMemory(c.now)
 	e, _ := newEnder(t, m, c)

@@ -8,7 +8,7 @@ import (
 )
 
 // A used code has no client of its own: it is as dead as its grant.
-func TestAUsedCodeDiesWithItsGrant(t *testing.T) {
+func TestUsedCodeIsInvalidWithItsGrant(t *testing.T) {
 	b := storetest.NewMemory(nil)
 	must := func(err error) {
 		t.Helper()

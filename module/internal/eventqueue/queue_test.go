@@ -34,7 +34,7 @@ func newTestQueue(emit func(caddy.Context, string, map[string]any)) (*Queue, *co
 	return q, dropped
 }
 
-func TestARequestDoesNotWaitForAHandlerAndTheQueueHasACap(t *testing.T) {
+func TestEventQueueIsAsyncAndLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		handled := 0
@@ -59,7 +59,7 @@ func TestARequestDoesNotWaitForAHandlerAndTheQueueHasACap(t *testing.T) {
 	})
 }
 
-func TestAHandlerThatPanicsEndsNothing(t *testing.T) {
+func TestEventHandlerPanicDoesNotStopTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
 		q, _ := newTestQueue(func(_ caddy.Context, name string, _ map[string]any) {
@@ -79,7 +79,7 @@ func TestAHandlerThatPanicsEndsNothing(t *testing.T) {
 	})
 }
 
-func TestNothingIsEmittedBeforeTheConfigurationRunsOrAfterItEnded(t *testing.T) {
+func TestEventsAreEmittedOnlyWhileTheConfigRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		emitted := new(counted)
 		q, dropped := newTestQueue(func(caddy.Context, string, map[string]any) { emitted.Inc() })
@@ -106,7 +106,7 @@ func TestNothingIsEmittedBeforeTheConfigurationRunsOrAfterItEnded(t *testing.T) 
 	})
 }
 
-func TestAConfigurationThatNeverRunsLeavesNoGoroutine(t *testing.T) {
+func TestUnstartedConfigLeavesNoGoroutine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, dropped := newTestQueue(func(caddy.Context, string, map[string]any) { t.Error("emitted") })
 		q.active = func() bool { return false }
@@ -122,7 +122,7 @@ func TestAConfigurationThatNeverRunsLeavesNoGoroutine(t *testing.T) {
 	})
 }
 
-func TestEventsThatNobodyHearsAreNotMade(t *testing.T) {
+func TestEventsWithoutListenersAreNotEmitted(t *testing.T) {
 	var none *Queue
 	if none.Wanted() {
 		t.Error("without the events app somebody may listen")

@@ -18,7 +18,7 @@ func newClock() *clock                { return &clock{time.Unix(1_900_000_000, 0
 func (c *clock) now() time.Time       { return c.at }
 func (c *clock) pass(d time.Duration) { c.at = c.at.Add(d) }
 
-func TestASourceIsAnAddressAndTheNetworksAroundIt(t *testing.T) {
+func TestSourceIncludesItsNetworks(t *testing.T) {
 	for ip, want := range map[string]string{
 		"192.0.2.7":           "[192.0.2.7/32 192.0.2.0/24 192.0.0.0/16]",
 		"::ffff:192.0.2.7":    "[192.0.2.7/32 192.0.2.0/24 192.0.0.0/16]",
@@ -82,7 +82,7 @@ func networks(n, bits int) (of []Source) {
 
 // How many addresses it takes to stop everybody, with the common limit of /par and
 // /device_authorization, where 20 and 30 sufficed before.
-func TestHowManyNetworksStopANewcomer(t *testing.T) {
+func TestBlockingANewcomerTakesManyNetworks(t *testing.T) {
 	const limit = 600
 	stopped := func(of []Source, take func(*Rate, []Source)) bool {
 		r := NewRate(limit, time.Minute, newClock().now)
@@ -122,7 +122,7 @@ func TestHowManyNetworksStopANewcomer(t *testing.T) {
 
 // Whatever the mixture of greedy addresses and networks, as long as there are few of them,
 // who had nothing yet gets something, the total is kept, and so is the memory.
-func TestANewcomerIsAdmittedWhateverOthersTake(t *testing.T) {
+func TestNewSourceIsAdmittedUnderLoad(t *testing.T) {
 	for seed := range uint64(60) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		limit := 50 + random.IntN(500)
@@ -163,7 +163,7 @@ func TestANewcomerIsAdmittedWhateverOthersTake(t *testing.T) {
 }
 
 // A request that costs several units has its part in the reserve, within the quotas.
-func TestTheReserveIsForRequestsOfAnyCost(t *testing.T) {
+func TestReserveAppliesToRequestsOfAnyCost(t *testing.T) {
 	full := func(limit int) *Rate {
 		r := NewRate(limit, time.Minute, newClock().now)
 		for range limit {
@@ -198,7 +198,7 @@ func TestTheReserveIsForRequestsOfAnyCost(t *testing.T) {
 	}
 }
 
-func TestARateIsExactAndSaysWhenToComeBack(t *testing.T) {
+func TestRateIsExactAndReportsRetryTime(t *testing.T) {
 	c := newClock()
 	r := NewRate(4, time.Minute, c.now)
 	one, other := From("192.0.2.1"), From("198.51.100.1")
@@ -227,7 +227,7 @@ func TestARateIsExactAndSaysWhenToComeBack(t *testing.T) {
 	}
 }
 
-func TestPlacesAreDividedAndGivenBack(t *testing.T) {
+func TestPlacesAreSharedAndReturned(t *testing.T) {
 	p := NewPlaces(100)
 	var leave []func()
 	for _, s := range networks(30, 4) {
@@ -289,7 +289,7 @@ func order(t *testing.T, q *Queue, arrivals []Source, vouched map[int]bool) (got
 	return got
 }
 
-func TestWhoHadTheFewestTurnsIsNext(t *testing.T) {
+func TestSourceWithFewestTurnsIsNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := NewQueue(1, 100, time.Now)
 		greedy, light := From("192.0.2.1"), From("198.51.100.1")
@@ -311,7 +311,7 @@ func TestWhoHadTheFewestTurnsIsNext(t *testing.T) {
 	})
 }
 
-func TestThoseWhoWaitAreBoundedAndGiveUp(t *testing.T) {
+func TestWaitersAreLimitedAndTimeOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := NewQueue(2, 40, time.Now)
 		for range 2 {
@@ -375,7 +375,7 @@ func TestThoseWhoWaitAreBoundedAndGiveUp(t *testing.T) {
 }
 
 // No turn is lost when patience ends in the moment it is given.
-func TestTurnsAreNotLost(t *testing.T) {
+func TestQueueTurnsAreNotLost(t *testing.T) {
 	q := NewQueue(3, 1000, time.Now)
 	var all sync.WaitGroup
 	var mu sync.Mutex

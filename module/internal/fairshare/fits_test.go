@@ -6,7 +6,7 @@ import (
 )
 
 // What is counted elsewhere is divided as Places divide it.
-func TestFitsIsWhatPlacesDo(t *testing.T) {
+func TestFitsMatchesPlaces(t *testing.T) {
 	for limit := range 20 {
 		p := NewPlaces(limit)
 		var held []Source

@@ -30,7 +30,7 @@ func TestPercent(t *testing.T) {
 	}
 }
 
-func TestTheDefaultIsAPartOfTheMemoryLimit(t *testing.T) {
+func TestDefaultHeadroomIsAPartOfTheMemoryLimit(t *testing.T) {
 	for limit, want := range map[int64]int64{math.MaxInt64: Default, 1 << 30: Default, 512 << 20: 64 << 20, 64 << 20: 8 << 20} {
 		if got := ForLimit(limit); got != want {
 			t.Errorf("under a limit of %d the headroom is %d, want %d", limit, got, want)
@@ -64,7 +64,7 @@ func (f *fakeCollector) collect(scanned int64) {
 	}
 }
 
-func TestEachCollectionSetsThePaceOfTheNext(t *testing.T) {
+func TestEachCollectionAdjustsGOGC(t *testing.T) {
 	f := &fakeCollector{percent: 100, scanned: 10 * mib}
 	p := pacer{collector: f}
 	end := p.begin(80 * mib)
@@ -94,7 +94,7 @@ func TestEachCollectionSetsThePaceOfTheNext(t *testing.T) {
 	}
 }
 
-func TestTheLatestConfigurationHolds(t *testing.T) {
+func TestLatestHeadroomConfigApplies(t *testing.T) {
 	f := &fakeCollector{percent: 150, scanned: 10 * mib}
 	p := pacer{collector: f}
 	check := func(when string, want int) {
@@ -128,7 +128,7 @@ func TestTheLatestConfigurationHolds(t *testing.T) {
 	check("after that", 150)
 }
 
-func TestGOGCOfTheEnvironmentHolds(t *testing.T) {
+func TestGOGCFromTheEnvironmentIsKept(t *testing.T) {
 	t.Setenv("GOGC", "70")
 	before := gogc()
 	end := Begin(1 << 30)
@@ -138,7 +138,7 @@ func TestGOGCOfTheEnvironmentHolds(t *testing.T) {
 	}
 }
 
-func TestTheCollectorOfThisProcess(t *testing.T) {
+func TestHeadroomSetsThisProcessesGC(t *testing.T) {
 	t.Setenv("GOGC", "")
 	before := gogc()
 	end := Begin(1 << 30)

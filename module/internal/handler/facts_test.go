@@ -19,7 +19,7 @@ func newRequest(vars map[string]any) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), caddyhttp.VarsCtxKey, vars))
 }
 
-func TestARequestMadeForAnotherHasFactsOfItsOwn(t *testing.T) {
+func TestSubrequestHasItsOwnFacts(t *testing.T) {
 	vars := make(map[string]any)
 	r := newRequest(vars)
 	SetEnvelope(r, new(envelope.Writer))
@@ -40,7 +40,7 @@ func TestARequestMadeForAnotherHasFactsOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestNothingIsKeptOfARequestWithoutVariables(t *testing.T) {
+func TestRequestWithoutVariablesKeepsNoFacts(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	SetRoute(r, "GET /a")
 	if Route(r) != "" || Shaped(r) || Caller(r) != nil || noFacts != (facts{}) {
@@ -48,7 +48,7 @@ func TestNothingIsKeptOfARequestWithoutVariables(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatNobodyLogsHasNoTrace(t *testing.T) {
+func TestTraceIsOmittedOnlyForUnloggedErrors(t *testing.T) {
 	shaped := newRequest(make(map[string]any))
 	SetEnvelope(shaped, new(envelope.Writer))
 	for _, c := range []struct {

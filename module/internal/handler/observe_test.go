@@ -21,7 +21,7 @@ func served(feed *watch.Feed, w http.ResponseWriter, r *http.Request) (err error
 	return nil
 }
 
-func TestARequestPaysNothingWhileNobodyWatches(t *testing.T) {
+func TestUnwatchedRequestDoesNotAllocate(t *testing.T) {
 	feed := watch.NewFeed()
 	w, r := httptest.NewRecorder(), newRequest(make(map[string]any))
 	if n := testing.AllocsPerRun(100, func() { _ = served(feed, w, r) }); n != 0 {
@@ -40,7 +40,7 @@ func BenchmarkObserveUnwatched(b *testing.B) {
 	}
 }
 
-func TestOneRequestIsOneDecision(t *testing.T) {
+func TestRequestIsObservedOnce(t *testing.T) {
 	feed := watch.NewFeed()
 	watcher, err := feed.Subscribe(watch.Filter{})
 	if err != nil {
@@ -76,7 +76,7 @@ func TestOneRequestIsOneDecision(t *testing.T) {
 }
 
 // The provider of `authentication` does not see what limits behind it do.
-func TestARefusalBehindAProviderIsADecisionOfItsOwn(t *testing.T) {
+func TestRefusalBehindAProviderIsReportedSeparately(t *testing.T) {
 	feed := watch.NewFeed()
 	watcher, err := feed.Subscribe(watch.Filter{})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestAClientThatHasGoneIsNoFaultOfTheGateway(t *testing.T) {
+func TestClientDisconnectIsNotAGatewayError(t *testing.T) {
 	failed := errors.New("the store is away")
 	for _, c := range []struct {
 		name  string

@@ -29,7 +29,7 @@ func (f *faulty) Lookup(ctx context.Context, id string) (directory.User, bool, e
 }
 
 // N17: a directory that does not answer holds up few requests to APIs, and those for a second.
-func TestAStuckDirectoryDelaysFewRequests(t *testing.T) {
+func TestHangingDirectoryDelaysFewRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &faulty{}
 		n := NewUserNames(d)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestItFlushesBeforeItWaits(t *testing.T) {
+func TestTransportFlushesBeforeWaiting(t *testing.T) {
 	for name, parts := range map[string][]string{
 		"length":                  {"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhi", "ho"},
 		"chunk":                   {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi", "\r\n2\r\nho\r\n0\r\n\r\n"},

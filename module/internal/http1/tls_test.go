@@ -65,7 +65,7 @@ func secure(t *testing.T, handle func(n int, raw *gathering, c *tls.Conn, in *bu
 
 // What a server with TLS sends after an answer is for nobody, wherever it is when the connection is to be used again: in
 // our buffer, decrypted, read ahead, half there, or still to be read.
-func TestWhatComesAfterAnAnswerOverTLSIsForNobody(t *testing.T) {
+func TestUnsolicitedTLSDataIsDiscarded(t *testing.T) {
 	const forged = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nFORGED"
 	answer := func(size, n int) string {
 		return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%*d", size, size, n)
@@ -121,7 +121,7 @@ func TestWhatComesAfterAnAnswerOverTLSIsForNobody(t *testing.T) {
 }
 
 // One request that a server does not survive is not sent on one kept connection after the other.
-func TestARequestIsSentAgainOnce(t *testing.T) {
+func TestRequestIsRetriedOnce(t *testing.T) {
 	seen := make(chan int, 100)
 	tr := serve(t, func(n int, c net.Conn, in *bufio.Reader) {
 		for first := true; ; first = false {

@@ -172,7 +172,7 @@ func TestMalformedAnswers(t *testing.T) {
 	}
 }
 
-func TestAnswersThatEndTooEarly(t *testing.T) {
+func TestTruncatedAnswers(t *testing.T) {
 	for _, answer := range []string{
 		"HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nhi",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n",
@@ -225,7 +225,7 @@ func TestRequestsAreWritten(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeSent(t *testing.T) {
+func TestUnsendableRequestsAreRefused(t *testing.T) {
 	tr := serve(t, answers("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
 	for name, change := range map[string]func(q *http1.Request){
 		"method":      func(q *http1.Request) { q.Method = "GET /x HTTP/1.1\r\nX:" },
@@ -249,7 +249,7 @@ func TestWhatCannotBeSent(t *testing.T) {
 	}
 }
 
-func TestAKeptConnectionThatTheServerClosedIsNotUsed(t *testing.T) {
+func TestConnectionClosedByTheServerIsNotReused(t *testing.T) {
 	for name, last := range map[string]string{"closed": "", "something unasked": "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"} {
 		t.Run(name, func(t *testing.T) {
 			closed := make(chan bool)
@@ -280,7 +280,7 @@ func TestAKeptConnectionThatTheServerClosedIsNotUsed(t *testing.T) {
 	}
 }
 
-func TestARequestThatAKeptConnectionLostIsSentAgain(t *testing.T) {
+func TestIdempotentRequestIsRetriedOnALostConnection(t *testing.T) {
 	for method, again := range map[string]bool{"GET": true, "POST": false} {
 		tr := serve(t, func(n int, c net.Conn, in *bufio.Reader) {
 			for i := 0; ; i++ {
@@ -301,7 +301,7 @@ func TestARequestThatAKeptConnectionLostIsSentAgain(t *testing.T) {
 	}
 }
 
-func TestAnAnswerBeforeTheEndOfTheBody(t *testing.T) {
+func TestAnswerBeforeTheEndOfTheBody(t *testing.T) {
 	reader, writer := io.Pipe()
 	tr := serve(t, func(_ int, c net.Conn, in *bufio.Reader) {
 		_, _ = http.ReadRequest(in)
@@ -357,7 +357,7 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-func TestTheBodysErrorIsTheReason(t *testing.T) {
+func TestBodyErrorIsTheCause(t *testing.T) {
 	tr := serve(t, func(_ int, _ net.Conn, in *bufio.Reader) { _, _ = io.Copy(io.Discard, in) })
 	gone := errors.New("the client is gone")
 	q := get()
@@ -367,7 +367,7 @@ func TestTheBodysErrorIsTheReason(t *testing.T) {
 	}
 }
 
-func TestCancellationEndsEverything(t *testing.T) {
+func TestCancellationStopsTheRequest(t *testing.T) {
 	for name, first := range map[string]string{"before the head": "", "in the body": "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhi"} {
 		t.Run(name, func(t *testing.T) {
 			tr := serve(t, func(_ int, c net.Conn, in *bufio.Reader) {
@@ -389,7 +389,7 @@ func TestCancellationEndsEverything(t *testing.T) {
 	}
 }
 
-func TestTheTimeForTheHeadBeginsAfterTheBody(t *testing.T) {
+func TestHeaderTimeoutStartsAfterTheBody(t *testing.T) {
 	tr := serve(t, answers("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
 	tr.HeaderTimeout = 100 * time.Millisecond
 	for range 3 { // on one connection
@@ -436,7 +436,7 @@ func TestTimeouts(t *testing.T) {
 }
 
 // A client that leaves while a connection is being made says nothing of the server.
-func TestACancelledDialIsNoFailureOfTheServer(t *testing.T) {
+func TestCancelledDialIsNotAServerFailure(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	tr := &http1.Transport{Dial: func(ctx context.Context) (net.Conn, error) {
 		cancel()
@@ -451,7 +451,7 @@ func TestACancelledDialIsNoFailureOfTheServer(t *testing.T) {
 
 // Stopping the body of a client that is slow ends its context on Go's server. It is still the server
 // that failed.
-func TestAServerThatFailsBeforeTheBodyIsSent(t *testing.T) {
+func TestServerFailsBeforeTheBodyIsSent(t *testing.T) {
 	tr := serve(t, func(_ int, c net.Conn, in *bufio.Reader) {
 		_, _ = http.ReadRequest(in)
 		_, _ = io.WriteString(c, "H")

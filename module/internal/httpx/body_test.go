@@ -22,7 +22,7 @@ func (d drip) Read(p []byte) (int, error) {
 	return d.text.Read(p[:1])
 }
 
-func TestABodyMustArriveInTime(t *testing.T) { // N04
+func TestSlowBodyTimesOut(t *testing.T) { // N04
 	const within = 200 * time.Millisecond
 	for _, protocol := range []string{"HTTP/1.1", "HTTP/2.0"} {
 		t.Run(protocol, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestABodyMustArriveInTime(t *testing.T) { // N04
 	}
 }
 
-func TestABodyIsLimitedWhereTheConnectionIsHidden(t *testing.T) {
+func TestBodyIsLimitedBehindAWrappedResponseWriter(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("too much"))
 	if err := LimitBody(struct{ http.ResponseWriter }{}, r, 3, time.Minute, false); !errors.Is(err, http.ErrNotSupported) {
 		t.Errorf("%v", err)

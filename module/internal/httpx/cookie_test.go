@@ -2,7 +2,7 @@ package httpx
 
 import "testing"
 
-func TestOurCookiesAreKnownByNameAndPrefix(t *testing.T) {
+func TestOurCookiesAreRecognizedByNameAndPrefix(t *testing.T) {
 	for name, want := range map[string]struct{ ours, resembles bool }{
 		"gatehouse": {true, true}, "gatehouse-browser": {true, true}, "__Host-gatehouse": {true, true}, "__Host-gatehouse-frame": {true, true},
 		"gatehouse-": {true, true}, "GATEHOUSE": {false, true}, "__host-Gatehouse-Frame": {false, true}, "__Secure-gatehouse": {false, true},

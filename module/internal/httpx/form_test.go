@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestAFormHasAtMostAHundredParameters(t *testing.T) {
+func TestFormParameterCountIsLimited(t *testing.T) {
 	piece := func(n int) string { return strings.TrimSuffix(strings.Repeat("a=1&", n), "&") }
 	if _, err := ParseForm(piece(MaxParams), "a"); err != nil {
 		t.Error(err)
@@ -39,7 +39,7 @@ func TestRepeatableParametersKeepTheirOrder(t *testing.T) {
 	}
 }
 
-func TestABodyThatCannotBeReadIsNoFault(t *testing.T) {
+func TestUnreadableBodyIsNotAFormError(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, "/", iotest.ErrReader(errors.New("cut")))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	refusal := (*FormError)(nil)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestAHeaderValueIsOneLineAndDecodesToTheOriginal(t *testing.T) {
+func TestHeaderValueIsOneLineAndDecodable(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                     "",
 		"u-1":                  "u-1",
@@ -31,7 +31,7 @@ func TestAHeaderValueIsOneLineAndDecodesToTheOriginal(t *testing.T) {
 	}
 }
 
-func TestABlankParameterIsToldFromAnAbsentOne(t *testing.T) {
+func TestBlankParameterDiffersFromAbsentOne(t *testing.T) {
 	f, err := ParseForm("token=x&scope=")
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"testing/iotest"
 )
 
-func TestQueryAndFormAreReadAsOne(t *testing.T) {
+func TestQueryAndFormAreMerged(t *testing.T) {
 	const form = "application/x-www-form-urlencoded"
 	for name, c := range map[string]struct {
 		method, query, body, kind string

@@ -14,7 +14,7 @@ import (
 )
 
 // A request in the body of another one is never answered, whoever closes the body.
-func TestARequestInABodyThatIsClosedEarlyIsNotAnswered(t *testing.T) {
+func TestPipelinedRequestInAnUnreadBodyIsNotAnswered(t *testing.T) {
 	const inside = "GET /inside HTTP/1.1\r\nHost: a\r\n\r\n"
 	for _, length := range []int{len(inside), 300 << 10, 2 << 20} {
 		for _, chunked := range []bool{false, true} {
@@ -57,7 +57,7 @@ func TestARequestInABodyThatIsClosedEarlyIsNotAnswered(t *testing.T) {
 	}
 }
 
-func TestOnlyBodiesOfHTTP1AreKeptOpen(t *testing.T) {
+func TestOnlyHTTP1BodiesAreKeptOpen(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("x"))
 	kept := httpx.Unclosed(r)
 	if kept == r.Body {

@@ -13,7 +13,7 @@ import (
 
 // What is left of the body of an answered request is never the next request, whether the server reads it before it answers
 // or, with full duplex, afterwards.
-func TestTheRestOfABodyIsNoRequest(t *testing.T) { // N18
+func TestBodyRemainderIsNotParsedAsARequest(t *testing.T) { // N18
 	const within = 100 * time.Millisecond
 	for name, leave := range map[string]func(w http.ResponseWriter, r *http.Request, fullDuplex bool){
 		"refused": func(w http.ResponseWriter, r *http.Request, fullDuplex bool) { LeaveBody(w, r, within, fullDuplex) },
@@ -62,7 +62,7 @@ func TestTheRestOfABodyIsNoRequest(t *testing.T) { // N18
 }
 
 // A body that was read to its end leaves the connection open.
-func TestAConnectionOutlivesABodyThatWasRead(t *testing.T) {
+func TestConnectionIsReusedAfterTheBodyIsRead(t *testing.T) {
 	connections := make(map[string]bool)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		connections[r.RemoteAddr] = true

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestWebSocketIsLeftAndAnotherHTTPIsNot(t *testing.T) {
+func TestWebSocketUpgradeIsKeptAndHTTP2IsNot(t *testing.T) {
 	for upgrade, stays := range map[string]bool{
 		"websocket": true, "WebSocket": true, "SPDY/3.1": true, "h2c-like": true, "": true,
 		"h2c": false, " H2C ": false, "websocket,h2c": false, "HTTP/2.0": false, "h2c/1": false, "TLS/1.0": false,

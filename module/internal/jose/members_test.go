@@ -53,7 +53,7 @@ func FuzzMembers(f *testing.F) {
 	})
 }
 
-func TestOnlySomeMembers(t *testing.T) {
+func TestMembersCanBeRestricted(t *testing.T) {
 	c := DecodeClaims(Base64.EncodeToString([]byte(`{"alg":"ES256","kid":null,"alg":"RS256"}`)))
 	for want, names := range map[bool][]string{true: {"typ", "alg", "kid"}, false: {"alg", "typ"}} {
 		if got := c.Only(names...); got != want {

@@ -16,7 +16,7 @@ import (
 )
 
 // RFC 6979 appendix A.2.5.
-func TestES256SignsWithoutChance(t *testing.T) {
+func TestES256SignaturesAreDeterministic(t *testing.T) {
 	const (
 		private   = "c9afa9d845ba75166b5c215767b1d6934e50c3db36e89b127b8a622b120f6721"
 		signature = "efd48b2aacb6a8fd1140dd9cd45e81d69d2c877b56aaf991c34d0ea84eaf3716" +
@@ -37,7 +37,7 @@ func TestES256SignsWithoutChance(t *testing.T) {
 }
 
 // One number in 256 has a zero in front, which DER leaves out.
-func TestEverySignatureOfES256IsOfOneLengthAndVerifies(t *testing.T) {
+func TestES256SignaturesHaveOneLengthAndVerify(t *testing.T) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestEverySignatureOfES256IsOfOneLengthAndVerifies(t *testing.T) {
 	}
 }
 
-func TestES256SignsWithNoOtherKey(t *testing.T) {
+func TestES256RefusesOtherKeys(t *testing.T) {
 	other, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestTheSignerIsTheNewestKeyWhoseTimeHasCome(t *testing.T) {
+func TestSignerIsTheNewestActiveKey(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	key := func(kid string, created, from, retires time.Duration) *Key {
 		k := &Key{storedKey: storedKey{Kid: kid, Alg: "ES256", Created: now.Add(created)}}
@@ -48,7 +48,7 @@ func TestTheSignerIsTheNewestKeyWhoseTimeHasCome(t *testing.T) {
 	}
 }
 
-func TestAFullRingTakesNoMoreKeys(t *testing.T) {
+func TestFullKeyRingTakesNoMoreKeys(t *testing.T) {
 	r, m := newRing(t)
 	full := make([]storedKey, maxKeys)
 	if _, err := r.writeRecord(t.Context(), 0, append(full, storedKey{})); err == nil || m.Len() != 0 {

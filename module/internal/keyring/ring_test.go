@@ -40,7 +40,7 @@ func ringOf(t *testing.T, m *storetest.Memory, letter string) *Ring {
 	return r
 }
 
-func TestAWriteThatAlwaysLosesGivesUp(t *testing.T) {
+func TestRepeatedlyConflictingWriteGivesUp(t *testing.T) {
 	r, m := newRing(t)
 	r.Store = losing{m}
 	if _, err := r.Signer(t.Context(), "ES256"); err == nil || errors.Is(err, store.ErrExists) {
@@ -55,7 +55,7 @@ func (losing) Create(context.Context, store.Record) (store.Record, error) {
 	return store.Record{}, store.ErrExists
 }
 
-func TestAHangingStoreDoesNotHoldTheCaller(t *testing.T) {
+func TestHangingStoreDoesNotBlockTheCaller(t *testing.T) {
 	r, m := newRing(t)
 	gate := make(chan struct{})
 	r.Store = hanging{m, gate}
@@ -85,7 +85,7 @@ func (h hanging) Get(ctx context.Context, k store.Key) (store.Record, error) {
 	}
 }
 
-func TestNoKidIsTakenForAFlagOfACommand(t *testing.T) {
+func TestKeyIDNeverLooksLikeAFlag(t *testing.T) {
 	for range 1000 {
 		signer, public, err := newPair("EdDSA")
 		if err != nil || signer == nil || strings.HasPrefix(public.Kid, "-") {
@@ -94,7 +94,7 @@ func TestNoKidIsTakenForAFlagOfACommand(t *testing.T) {
 	}
 }
 
-func TestTheRingIsTendedUntilItsOwnerEnds(t *testing.T) {
+func TestRingIsTendedUntilItsOwnerEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := storetest.NewMemory(time.Now)
 		ring := ringOf(t, m, "s")
@@ -130,7 +130,7 @@ func TestTheRingIsTendedUntilItsOwnerEnds(t *testing.T) {
 	})
 }
 
-func TestSignersAreGoodIfTheirKeysCanBeOpened(t *testing.T) {
+func TestSignersNeedOpenableKeys(t *testing.T) {
 	m := storetest.NewMemory(nil)
 	own, other := ringOf(t, m, "s"), ringOf(t, m, "x")
 	for _, r := range []*Ring{own, other} {
@@ -162,14 +162,14 @@ func TestSignersAreGoodIfTheirKeysCanBeOpened(t *testing.T) {
 	}
 }
 
-func TestARingPrintsNothingOfItself(t *testing.T) {
+func TestKeyRingPrintsNoSecrets(t *testing.T) {
 	r, _ := newRing(t)
 	if fmt.Sprintf("%v %+v", r, struct{ R *Ring }{r}) != "keyring.Ring {R:keyring.Ring}" {
 		t.Errorf("%v %+v", r, struct{ R *Ring }{r})
 	}
 }
 
-func TestARingNeedsStoreSecretsAndRevocations(t *testing.T) {
+func TestKeyRingNeedsStoreSecretsAndRevocations(t *testing.T) {
 	r, _ := newRing(t)
 	for _, c := range []Config{
 		{Keys: r.Keys, Revocations: r.Revocations}, {Store: r.Store, Revocations: r.Revocations}, {Store: r.Store, Keys: r.Keys},
@@ -180,7 +180,7 @@ func TestARingNeedsStoreSecretsAndRevocations(t *testing.T) {
 	}
 }
 
-func TestAKeyIsRevokedWhileSignersAreChecked(t *testing.T) {
+func TestKeyRevokedDuringSignerCheck(t *testing.T) {
 	r, _ := newRing(t)
 	if _, err := r.Signer(t.Context(), "ES256"); err != nil {
 		t.Fatal(err)

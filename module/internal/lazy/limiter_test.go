@@ -45,7 +45,7 @@ func oneRequest(o ratelimit.Outage) ratelimit.Request {
 	}
 }
 
-func TestALimiterOpensAtItsFirstUseAndOnce(t *testing.T) {
+func TestLazyLimiterOpensOnceOnFirstUse(t *testing.T) {
 	p := new(countedPlugin)
 	l := NewLimiter(p)
 	if err := l.Destruct(); err != nil || p.opened.Load() != 0 || p.closed.Load() != 0 {
@@ -89,7 +89,7 @@ func (p slowPlugin) Open(ctx context.Context) (ratelimit.OpenSource, error) {
 	return p.countedPlugin.Open(ctx)
 }
 
-func TestWhoComesWhileALimiterOpensIsCountedByTheSame(t *testing.T) {
+func TestRequestsDuringOpeningShareTheLimiter(t *testing.T) {
 	p := slowPlugin{new(countedPlugin)}
 	l := NewLimiter(p)
 	var all sync.WaitGroup
@@ -106,7 +106,7 @@ func TestWhoComesWhileALimiterOpensIsCountedByTheSame(t *testing.T) {
 	}
 }
 
-func TestALimiterThatCannotOpenIsAnOutage(t *testing.T) {
+func TestLimiterThatCannotOpenIsAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failure := errors.New("no such file")
 		p := &countedPlugin{failure: failure}

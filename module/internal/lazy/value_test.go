@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestManyFirstUsesOpenOnceAndAFailureIsRememberedForASecond(t *testing.T) {
+func TestParallelFirstUsesOpenOnceAndCacheFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		opened, away := 0, errors.New("away")
 		fault := away
@@ -49,7 +49,7 @@ func TestManyFirstUsesOpenOnceAndAFailureIsRememberedForASecond(t *testing.T) {
 }
 
 // A guard asks for every request, also while somebody opens the same anew.
-func TestWhatIsOpenIsFoundWithoutWaiting(t *testing.T) {
+func TestOpenValueIsReturnedWithoutLocking(t *testing.T) {
 	var l Value[int]
 	open := func(context.Context) (int, error) { return 7, nil }
 	if _, err := l.Get(t.Context(), open); err != nil {

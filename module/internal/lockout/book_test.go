@@ -37,7 +37,7 @@ func wantTake(t *testing.T, b *Book, key string, r Rule, ok bool, retry time.Dur
 	}
 }
 
-func TestAKeyIsRefusedUntilTheWindowSlides(t *testing.T) {
+func TestLimitedKeyIsRefusedUntilTheWindowSlides(t *testing.T) {
 	c := newClock()
 	b := NewBook(10, c.now)
 	r := Rule{Limit: 2, Window: time.Minute}
@@ -52,7 +52,7 @@ func TestAKeyIsRefusedUntilTheWindowSlides(t *testing.T) {
 	wantTake(t, b, "a", r, false, 20*time.Second)
 }
 
-func TestALockHoldsForItsTimeAndThenCountingBeginsAnew(t *testing.T) {
+func TestLockoutExpiresAndCountingRestarts(t *testing.T) {
 	c := newClock()
 	b := NewBook(10, c.now)
 	r := Rule{Limit: 2, Window: time.Minute, Lock: 15 * time.Minute}
@@ -68,7 +68,7 @@ func TestALockHoldsForItsTimeAndThenCountingBeginsAnew(t *testing.T) {
 	wantTake(t, b, "a", r, false, 15*time.Minute)
 }
 
-func TestALockShorterThanTheWindowWipesTheSlateToo(t *testing.T) {
+func TestShortLockoutResetsTheWindow(t *testing.T) {
 	c := newClock()
 	b := NewBook(10, c.now)
 	r := Rule{Limit: 2, Window: time.Hour, Lock: time.Minute}
@@ -81,7 +81,7 @@ func TestALockShorterThanTheWindowWipesTheSlateToo(t *testing.T) {
 	wantTake(t, b, "a", r, false, time.Minute)
 }
 
-func TestASuccessIsTakenBackAndUndoesTheLockItCaused(t *testing.T) {
+func TestSuccessRevertsTheLockoutItCaused(t *testing.T) {
 	c := newClock()
 	b := NewBook(10, c.now)
 	r := Rule{Limit: 2, Window: time.Minute, Lock: time.Hour}
@@ -101,7 +101,7 @@ func TestASuccessIsTakenBackAndUndoesTheLockItCaused(t *testing.T) {
 	b.Return("never seen")
 }
 
-func TestOf500ParallelCallersExactlyTheLimitPass(t *testing.T) {
+func TestParallelAttemptsPassExactlyTheLimit(t *testing.T) {
 	b := NewBook(10, time.Now)
 	var passed atomic.Int64
 	var all sync.WaitGroup
@@ -118,7 +118,7 @@ func TestOf500ParallelCallersExactlyTheLimitPass(t *testing.T) {
 	}
 }
 
-func TestARuleWithoutAttemptsRefusesAndHoldsNothing(t *testing.T) {
+func TestRuleWithoutAttemptsRefusesAndStoresNothing(t *testing.T) {
 	b := NewBook(10, newClock().now)
 	wantTake(t, b, "a", Rule{Window: time.Minute, Lock: time.Hour}, false, time.Hour)
 	if held(b) != 0 {
@@ -126,7 +126,7 @@ func TestARuleWithoutAttemptsRefusesAndHoldsNothing(t *testing.T) {
 	}
 }
 
-func TestALowerLimitHoldsAtOnce(t *testing.T) {
+func TestLoweredLimitAppliesAtOnce(t *testing.T) {
 	c := newClock()
 	b := NewBook(10, c.now)
 	for range 5 {
@@ -136,7 +136,7 @@ func TestALowerLimitHoldsAtOnce(t *testing.T) {
 	wantTake(t, b, "a", Rule{Limit: 2, Window: time.Minute}, false, 58*time.Second)
 }
 
-func TestLongKeysAreHashedAndStayApart(t *testing.T) {
+func TestLongKeysAreHashedAndDistinct(t *testing.T) {
 	b := NewBook(10, newClock().now)
 	r := Rule{Limit: 1, Window: time.Minute}
 	long := strings.Repeat("k", 1<<20)
@@ -150,7 +150,7 @@ func TestLongKeysAreHashedAndStayApart(t *testing.T) {
 	}
 }
 
-func TestAtTheCapExpiredKeysGoFirstThenTheLeastRecentlyUsed(t *testing.T) {
+func TestFullBookEvictsExpiredThenLeastRecentlyUsed(t *testing.T) {
 	c := newClock()
 	b := NewBook(3, c.now)
 	short, long := Rule{Limit: 2, Window: time.Second}, Rule{Limit: 2, Window: time.Hour}
@@ -169,7 +169,7 @@ func TestAtTheCapExpiredKeysGoFirstThenTheLeastRecentlyUsed(t *testing.T) {
 	wantTake(t, b, "new", long, false, time.Hour)
 }
 
-func TestALockCannotBeFlushedByFillingTheBook(t *testing.T) {
+func TestLockoutSurvivesAFullTable(t *testing.T) {
 	b := NewBook(100, newClock().now)
 	lock := Rule{Limit: 3, Window: time.Minute, Lock: time.Hour}
 	slide := Rule{Limit: 3, Window: 2 * time.Hour}
@@ -188,7 +188,7 @@ func TestALockCannotBeFlushedByFillingTheBook(t *testing.T) {
 }
 
 // Whoever locks as many keys as there is room for, or many times as many, locks nobody else.
-func TestBeyondTheCapNobodyIsRefusedForOthers(t *testing.T) {
+func TestFullBookLocksNobodyElse(t *testing.T) {
 	const most = 50
 	r := Rule{Limit: 2, Window: time.Minute, Lock: time.Hour}
 	for _, times := range []int{1, 2, 10} {
@@ -218,7 +218,7 @@ func TestBeyondTheCapNobodyIsRefusedForOthers(t *testing.T) {
 	}
 }
 
-func TestWhenEveryKeyIsRefusedTheNearestToItsEndGoes(t *testing.T) {
+func TestFullBookOfLocksEvictsTheOneEndingFirst(t *testing.T) {
 	c := newClock()
 	b := NewBook(3, c.now)
 	for _, k := range []struct {
@@ -239,7 +239,7 @@ func TestWhenEveryKeyIsRefusedTheNearestToItsEndGoes(t *testing.T) {
 	}
 }
 
-func TestASlidRefusalMayBeEvicted(t *testing.T) {
+func TestExpiredRefusalMayBeEvicted(t *testing.T) {
 	c := newClock()
 	b := NewBook(2, c.now)
 	r := Rule{Limit: 2, Window: time.Minute}
@@ -274,7 +274,7 @@ func TestUseShrinksTheBook(t *testing.T) {
 	}
 }
 
-func TestNeverMoreThanTheLimitInAnyWindow(t *testing.T) {
+func TestNoWindowExceedsTheLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newClock()
 		b := NewBook(4, c.now)
@@ -299,7 +299,7 @@ func TestNeverMoreThanTheLimitInAnyWindow(t *testing.T) {
 	})
 }
 
-func TestOneCallerIsToldOfEachRefusal(t *testing.T) {
+func TestEachRefusalIsReportedOnce(t *testing.T) {
 	c := newClock()
 	b := NewBook(10, c.now)
 	r := Rule{Limit: 2, Window: time.Minute, Lock: time.Minute}

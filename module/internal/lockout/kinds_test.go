@@ -9,7 +9,7 @@ import (
 
 // Whoever tries wrong secrets under ever new names of clients costs us nothing, so it
 // must not buy another round of guesses at a user's password.
-func TestFloodingOneKindForgetsNothingOfAnother(t *testing.T) {
+func TestFloodingOneKindForgetsNoOther(t *testing.T) {
 	b := NewBook(100, newClock().now)
 	r := Rule{Limit: 10, Window: time.Minute}
 	for range 9 {
@@ -23,7 +23,7 @@ func TestFloodingOneKindForgetsNothingOfAnother(t *testing.T) {
 }
 
 // Nor may it take the room of another kind.
-func TestLockedKeysOfOneKindLeaveTheOthersTheirRoom(t *testing.T) {
+func TestLockedKeysOfOneKindLeaveRoomForOthers(t *testing.T) {
 	b := NewBook(10, newClock().now)
 	once := Rule{Limit: 1, Window: time.Minute, Lock: time.Minute}
 	for i := range 20 {
@@ -34,7 +34,7 @@ func TestLockedKeysOfOneKindLeaveTheOthersTheirRoom(t *testing.T) {
 	}
 }
 
-func TestTheKindsAreBounded(t *testing.T) {
+func TestLockoutKindsAreLimited(t *testing.T) {
 	b := NewBook(10, newClock().now)
 	r := Rule{Limit: 2, Window: time.Minute}
 	for i := range 10_000 {
@@ -48,7 +48,7 @@ func TestTheKindsAreBounded(t *testing.T) {
 	}
 }
 
-func TestForgottenKeysBeginAnew(t *testing.T) {
+func TestForgottenKeysStartAnew(t *testing.T) {
 	b := NewBook(100, newClock().now)
 	r := Rule{Limit: 2, Window: time.Minute, Lock: time.Hour}
 	long := "user:" + strings.Repeat("a", longestKey)

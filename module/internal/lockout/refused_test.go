@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestAskingWhetherAKeyIsRefusedCountsNothing(t *testing.T) {
+func TestRefusedCheckCountsNothing(t *testing.T) {
 	c := newClock()
 	b := NewBook(1, c.now)
 	r := Rule{Limit: 2, Window: time.Minute}

@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/fairshare"
 )
 
-func TestWhatIsRefusedForAllLeavesNoTraceInTheBook(t *testing.T) {
+func TestRefusedAttemptTakesNothingFromTheBook(t *testing.T) {
 	b := NewBook(100, newClock().now)
 	own, together := Rule{Limit: 3, Window: time.Minute}, Rule{Limit: 10, Window: time.Minute}
 	take := func(ip string, cost int) bool {

@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
-func TestCountersOutliveARegistryAndSurviveASecondRegistration(t *testing.T) {
+func TestCountersSurviveReloadsAndReregistration(t *testing.T) {
 	var set Set
 	for range 3 { // three configurations, each with a registry of its own
 		reg := prometheus.NewPedanticRegistry()
@@ -55,7 +55,7 @@ func TestMetricsFollowTheNamingConventions(t *testing.T) {
 	}
 }
 
-func TestEveryOutcomeBeginsAtZero(t *testing.T) { // S11
+func TestEveryOutcomeStartsAtZero(t *testing.T) { // S11
 	reg := prometheus.NewPedanticRegistry()
 	if err := Register(reg); err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestEveryOutcomeBeginsAtZero(t *testing.T) { // S11
 	}
 }
 
-func TestStatesAreAskedForAtEachScrape(t *testing.T) {
+func TestGaugesAreReadAtEachScrape(t *testing.T) {
 	t.Cleanup(func() { asked.Store(nil) })
 	reg := prometheus.NewPedanticRegistry()
 	if err := Register(reg); err != nil {
@@ -138,7 +138,7 @@ func TestStatesAreAskedForAtEachScrape(t *testing.T) {
 }
 
 // The page about monitoring has every metric with its type and labels, and nothing else.
-func TestThePageAboutMonitoringListsTheMetrics(t *testing.T) {
+func TestMonitoringPageListsTheMetrics(t *testing.T) {
 	page, err := os.ReadFile("../../../deploy/monitoring.md")
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +193,7 @@ func TestThePageAboutMonitoringListsTheMetrics(t *testing.T) {
 	}
 }
 
-func TestAProgramKnowsItsModules(t *testing.T) {
+func TestBuildInfoNamesTheModuleVersion(t *testing.T) {
 	replaced := &debug.Module{Path: gatewayModule, Version: "v0.0.0", Replace: &debug.Module{Path: "/src"}}
 	for want, info := range map[string]*debug.BuildInfo{
 		"v0.1.0":  {Deps: []*debug.Module{{Path: caddyModule, Version: "v2.11.0"}, {Path: gatewayModule, Version: "v0.1.0"}}},

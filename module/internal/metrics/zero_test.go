@@ -19,7 +19,7 @@ import (
 // have names that the configuration chooses.
 var elsewhere = []*prometheus.CounterVec{audited, guarded, refusedTokens, shadowed, overload, limited, removedFields, restRequests, jobs, unreachable}
 
-func TestEveryCounterBeginsAtZeroSomewhere(t *testing.T) { // S11
+func TestEveryCounterStartsAtZeroSomewhere(t *testing.T) { // S11
 	for _, c := range collectors {
 		v, ok := c.(*prometheus.CounterVec)
 		if ok && !slices.Contains(elsewhere, v) && !slices.ContainsFunc(closedSets(), func(s closedSet) bool { return s.of == v }) {
@@ -32,7 +32,7 @@ func TestEveryCounterBeginsAtZeroSomewhere(t *testing.T) { // S11
 
 // S11: a value that another package declares, and that no series begins with, is a value
 // that somebody forgot here.
-func TestDeclaredOutcomesBeginAtZero(t *testing.T) {
+func TestDeclaredOutcomesStartAtZero(t *testing.T) {
 	// What is declared for other endpoints. An error code that is added must be said here, or
 	// begin at zero.
 	notAtToken := []string{
@@ -73,7 +73,7 @@ func TestDeclaredOutcomesBeginAtZero(t *testing.T) {
 }
 
 // S11: the same of values that are written where something is counted.
-func TestWrittenOutcomesBeginAtZero(t *testing.T) {
+func TestWrittenOutcomesStartAtZero(t *testing.T) {
 	counters := map[string]*prometheus.CounterVec{
 		"TokenRequest": tokenRequests, "SignIn": signIns, "Revocation": revocations, "Introspection": introspected, "DeprecatedGrant": deprecated,
 		"Untranslated": untranslated, "JobFile": jobFiles, "UpstreamError": normalised, "Ticket": tickets, "StoreOperation": storeOps,

@@ -64,7 +64,7 @@ func some(n int) (all records) {
 	return all
 }
 
-func TestRecordsArriveAsTheyAre(t *testing.T) {
+func TestRecordsAreCopiedUnchanged(t *testing.T) {
 	from, to, seen := some(45), newTarget(), int64(0)
 	again, err := Begin(t.Context(), to, "here")
 	if err != nil || again {
@@ -94,7 +94,7 @@ func TestRecordsArriveAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedMoveGoesOn(t *testing.T) {
+func TestInterruptedMoveResumes(t *testing.T) {
 	from, to, stop := some(45), newTarget(), errors.New("stop")
 	if _, err := Begin(t.Context(), to, "here"); err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func TestAnInterruptedMoveGoesOn(t *testing.T) {
 	}
 }
 
-func TestAStoreThatIsUsedIsNoTarget(t *testing.T) {
+func TestNonEmptyStoreIsNoMoveTarget(t *testing.T) {
 	to := newTarget()
 	to.nothing = false
 	if _, err := Begin(t.Context(), to, "here"); !errors.Is(err, ErrNotEmpty) {
@@ -139,7 +139,7 @@ func TestAStoreThatIsUsedIsNoTarget(t *testing.T) {
 	}
 }
 
-func TestADifferenceIsFound(t *testing.T) {
+func TestCheckFindsEachDifference(t *testing.T) {
 	for name, change := range map[string]func(*store.Record){
 		"value":          func(r *store.Record) { r.Value = []byte("other") },
 		"parent":         func(r *store.Record) { r.Parent = "bob" },
@@ -172,7 +172,7 @@ func (u unlisted) List(ctx context.Context, kind store.Kind, parent, after strin
 	return found[:max(0, len(found)-1)], err
 }
 
-func TestAChildThatIsNotListedIsMissed(t *testing.T) {
+func TestUnlistedChildFailsTheCheck(t *testing.T) {
 	from, to := records{{Key: store.Key{Kind: store.KindUser, ID: "a"}, Parent: "users"}}, newTarget()
 	if err := Copy(t.Context(), from, to, nil); err != nil {
 		t.Fatal(err)
@@ -182,7 +182,7 @@ func TestAChildThatIsNotListedIsMissed(t *testing.T) {
 	}
 }
 
-func TestWhatExpiresOnTheWayIsNotMissed(t *testing.T) {
+func TestRecordExpiredDuringTheMoveIsNotMissing(t *testing.T) {
 	soon := store.Record{Key: store.Key{Kind: store.KindCode, ID: "a"}, Expires: time.Now().Add(-time.Millisecond)}
 	if err := Check(t.Context(), records{soon}, newTarget(), nil); err != nil {
 		t.Error(err)

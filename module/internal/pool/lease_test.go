@@ -17,7 +17,7 @@ func references(key string) (int, bool) {
 	return shared.References(typedKey{reflect.TypeFor[*resource](), key})
 }
 
-func TestTheLastHolderOfALeaseGivesTheResourceBack(t *testing.T) {
+func TestLastLeaseHolderReleasesTheResource(t *testing.T) {
 	res := new(resource)
 	var h Holdings
 	if _, err := Hold(&h, "key", func() (*resource, error) { return res, nil }); err != nil {
@@ -48,7 +48,7 @@ func TestTheLastHolderOfALeaseGivesTheResourceBack(t *testing.T) {
 	}
 }
 
-func TestALateRequestTakesTheResourceForItself(t *testing.T) {
+func TestLateRequestTakesTheResourceItself(t *testing.T) {
 	res := new(resource)
 	var h Holdings
 	if _, err := Hold(&h, "key", func() (*resource, error) { return res, nil }); err != nil {
@@ -82,7 +82,7 @@ func TestALateRequestTakesTheResourceForItself(t *testing.T) {
 	newer.GiveBack()
 }
 
-func TestHoldingsAreGivenBackOnceAfterAFailure(t *testing.T) {
+func TestResourceIsReleasedOnceAfterAFailure(t *testing.T) {
 	res := new(resource)
 	var good, bad Holdings
 	for _, h := range []*Holdings{&good, &bad} {

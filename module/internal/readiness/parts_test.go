@@ -11,7 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
 
-func TestWhatEachPartMeansToTheNode(t *testing.T) {
+func TestReadinessDependsOnEachPart(t *testing.T) {
 	revocations, err := revocationlist.New(revocationlist.Config{
 		Store: storetest.NewMemory(nil), Log: slog.New(slog.DiscardHandler), MaxTokenLife: func() time.Duration { return time.Hour },
 	})

@@ -19,7 +19,7 @@ func (h *held) enter() (func(), error) {
 	return func() { h.now.Add(-1) }, nil
 }
 
-func TestAFloodOfQuestionsIsOneProbeASecond(t *testing.T) {
+func TestConcurrentProbesShareOnePerSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var looks atomic.Int64
 		p := newProbe(func(context.Context) Result {
@@ -49,7 +49,7 @@ func TestAFloodOfQuestionsIsOneProbeASecond(t *testing.T) {
 	})
 }
 
-func TestAStoreThatHangsIsProbedOnceAndKeepsNobodyWaiting(t *testing.T) {
+func TestHangingStoreIsProbedOnceWithoutBlocking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var looks atomic.Int64
 		answer := make(chan struct{})
@@ -81,7 +81,7 @@ func TestAStoreThatHangsIsProbedOnceAndKeepsNobodyWaiting(t *testing.T) {
 	})
 }
 
-func TestWhoeverAsksFirstMayLeave(t *testing.T) {
+func TestProbeSurvivesItsFirstCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProbe(func(ctx context.Context) Result {
 			time.Sleep(100 * time.Millisecond)
@@ -99,7 +99,7 @@ func TestWhoeverAsksFirstMayLeave(t *testing.T) {
 	})
 }
 
-func TestAProbeThatCannotHoldWhatItNeedsIsNone(t *testing.T) {
+func TestProbeWithoutItsResourceIsNotRun(t *testing.T) {
 	p := newProbe(func(context.Context) Result { panic("not to be called") })
 	if got := p.Ask(t.Context(), func() (func(), error) { return nil, pool.ErrGone }); !errors.Is(got.Store, pool.ErrGone) || !errors.Is(got.Keys, pool.ErrGone) {
 		t.Error(got)

@@ -13,7 +13,7 @@ import (
 var errFull = errors.New("no space left on device")
 
 // N12
-func TestAStoreIsWrittenOnceInAWhile(t *testing.T) {
+func TestProbeWritesAreRateLimited(t *testing.T) {
 	for name, c := range map[string]struct {
 		err     error
 		suspect bool
@@ -50,7 +50,7 @@ func TestAStoreIsWrittenOnceInAWhile(t *testing.T) {
 }
 
 // N12: a write of a request that failed is looked into before the ten seconds are over.
-func TestAFailedOperationIsLookedInto(t *testing.T) {
+func TestFailedOperationTriggersAWriteProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newWriteProbe()
 		var fault error
@@ -80,7 +80,7 @@ func TestAFailedOperationIsLookedInto(t *testing.T) {
 }
 
 // N12: a write that hangs keeps nobody waiting, runs alone, and has failed in the end.
-func TestAWriteThatHangsCountsWhenItEnds(t *testing.T) {
+func TestHangingProbeWriteCountsWhenItEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newWriteProbe()
 		var writes atomic.Int64

@@ -46,7 +46,7 @@ func (n *node) isRevoked(t *testing.T, token Token) bool {
 	return revoked
 }
 
-func TestBeyondTheCapOnlyOlderTokensOfTheSameClientAreRefused(t *testing.T) {
+func TestRevocationCapAffectsOlderTokensOfTheClientOnly(t *testing.T) {
 	for _, times := range []int{1, 2, 10} {
 		n := flooded(t, times*smallCap)
 		if n.set.size > smallCap {
@@ -75,7 +75,7 @@ func TestBeyondTheCapOnlyOlderTokensOfTheSameClientAreRefused(t *testing.T) {
 	}
 }
 
-func TestWhatNamesNoClientFoldsIntoAMarkForEveryone(t *testing.T) {
+func TestClientlessRevocationsFoldForEveryone(t *testing.T) {
 	for _, times := range []int{1, 2, 10} {
 		n := flooded(t, 0)
 		began := n.now()
@@ -110,7 +110,7 @@ func TestWhatNamesNoClientFoldsIntoAMarkForEveryone(t *testing.T) {
 	}
 }
 
-func TestKeysAreNeverFolded(t *testing.T) {
+func TestKeyRevocationsAreNeverFolded(t *testing.T) {
 	n := flooded(t, 0)
 	if err := n.Revoke(t.Context(), store.Revocation{Of: store.RevokeKey, Value: "leaked"}); err != nil {
 		t.Fatal(err)
@@ -125,7 +125,7 @@ func TestKeysAreNeverFolded(t *testing.T) {
 	}
 }
 
-func TestARevocationTakesLessThanAHundredBytes(t *testing.T) {
+func TestRevocationTakesLessThanAHundredBytes(t *testing.T) {
 	const n = 1_000_000
 	began := time.Now()
 	s := newSet(n, func() time.Duration { return time.Since(began) })
@@ -148,7 +148,7 @@ func heapInUse() int64 {
 	return int64(m.HeapAlloc)
 }
 
-func TestALoadLargerThanTheCapComesToItsEnd(t *testing.T) {
+func TestLoadLargerThanTheCapCompletes(t *testing.T) {
 	memory := storetest.NewMemory(nil)
 	writer, err := New(Config{Store: memory, MaxTokenLife: hour})
 	if err != nil {
@@ -176,7 +176,7 @@ func TestALoadLargerThanTheCapComesToItsEnd(t *testing.T) {
 	<-done
 }
 
-func TestAFirstLoadIsWaitedForAsLongAsItMakesProgress(t *testing.T) {
+func TestFirstLoadIsAwaitedWhileItProgresses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &trickle{Backend: storetest.NewMemory(nil), pages: 30, pause: time.Second}
 		l, err := New(Config{Store: slow, MaxTokenLife: hour})

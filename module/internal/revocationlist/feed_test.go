@@ -60,7 +60,7 @@ func check(r *List) error {
 	return err
 }
 
-func TestALostFeedServesItsLastStateForAWhile(t *testing.T) { // G37
+func TestLostFeedServesItsLastStateForAWhile(t *testing.T) { // G37
 	synctest.Test(t, func(t *testing.T) {
 		m := storetest.NewMemory(nil)
 		r, log, stop, done := fed(t, m)
@@ -106,7 +106,7 @@ func TestALostFeedServesItsLastStateForAWhile(t *testing.T) { // G37
 	})
 }
 
-func TestAFeedThatNeverBeganWaitsForTheStore(t *testing.T) {
+func TestUnstartedFeedWaitsForTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := storetest.NewMemory(nil)
 		m.Fail(errDown)
@@ -146,7 +146,7 @@ func (h half) Watch(ctx context.Context, _ store.Kind, deliver func([]store.Reco
 	return ctx.Err()
 }
 
-func TestAnIncompleteLoadAdmitsNothingButIsInForce(t *testing.T) {
+func TestIncompleteRevocationListIsInForceButNotReady(t *testing.T) {
 	for _, end := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			r, _, stop, done := fed(t, half{storetest.NewMemory(nil), end})
@@ -163,7 +163,7 @@ func TestAnIncompleteLoadAdmitsNothingButIsInForce(t *testing.T) {
 	}
 }
 
-func TestARevocationThatCannotBeReadClosesTheGuard(t *testing.T) {
+func TestUnreadableRevocationClosesTheGuard(t *testing.T) {
 	for name, value := range map[string]string{
 		"no JSON":      "x",
 		"newer schema": `{"v":99,"of":"grant","value":"g"}`,
@@ -197,7 +197,7 @@ func TestARevocationThatCannotBeReadClosesTheGuard(t *testing.T) {
 	}
 }
 
-func TestStalenessCountsFromTheLossOfTheFeed(t *testing.T) {
+func TestStalenessCountsFromTheFeedsLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := storetest.NewMemory(nil)
 		m.Fail(errDown)

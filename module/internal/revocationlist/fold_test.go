@@ -33,7 +33,7 @@ func (f *folding) token(id, client string) {
 
 // One client beyond the limit is that client's business: marks, users and clients that were ended, and tokens of
 // clients that nobody knows, stay as they are.
-func TestOneClientBeyondTheLimitFoldsNothingForOthers(t *testing.T) {
+func TestOneClientsRevocationFloodFoldsOnlyItsOwn(t *testing.T) {
 	f := newFolding(1000)
 	f.token("small's", "small")
 	f.token("someone's", "")
@@ -66,7 +66,7 @@ func TestOneClientBeyondTheLimitFoldsNothingForOthers(t *testing.T) {
 
 // When marks and users that were ended fill the set, a revocation does not fold at once: what its client is issued a
 // moment later would be refused.
-func TestWhatNamesNoClientLeavesRoomForTheRest(t *testing.T) {
+func TestClientlessRevocationsLeaveRoomForOthers(t *testing.T) {
 	f := newFolding(800)
 	for i := range 2000 {
 		f.now = f.now.Add(time.Second)
@@ -85,7 +85,7 @@ func TestWhatNamesNoClientLeavesRoomForTheRest(t *testing.T) {
 }
 
 // The addition that forgets the last of a surge gives its memory back, and names its own client all the same.
-func TestTheFirstRevocationAfterASurgeFoldsForItsOwnClient(t *testing.T) {
+func TestFirstRevocationAfterASurgeFoldsForItsClient(t *testing.T) {
 	f := newFolding(chunkSize + 1000)
 	for i := range chunkSize + 500 {
 		f.token("surge-"+strconv.Itoa(i), "client-"+strconv.Itoa(i%10))
@@ -112,7 +112,7 @@ func TestTheFirstRevocationAfterASurgeFoldsForItsOwnClient(t *testing.T) {
 
 // Names of clients of which nothing is held leave room for others, however many they were and though something else is
 // held all the time.
-func TestClientsThatRevokedOnceLeaveRoomForTheNames(t *testing.T) {
+func TestFoldedClientNamesAreReused(t *testing.T) {
 	f := newFolding(1000)
 	f.revoke(store.Revocation{Of: store.RevokeKey, Value: "leaked"})
 	for i := range maxClients + 1000 {
@@ -134,7 +134,7 @@ func TestClientsThatRevokedOnceLeaveRoomForTheNames(t *testing.T) {
 }
 
 // Beyond the names that fit, an entry is one of no client; it gives no number back that it does not have.
-func TestMoreClientsThanNamesFoldForEveryoneOnly(t *testing.T) {
+func TestRevocationsBeyondTheNameCapAreUnnamed(t *testing.T) {
 	f := newFolding(2 * maxClients)
 	began := f.now
 	f.now = f.now.Add(2 * time.Minute)

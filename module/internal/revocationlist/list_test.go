@@ -45,7 +45,7 @@ func (n *node) move(d time.Duration) {
 	n.t = n.t.Add(d)
 }
 
-func TestNonsenseCannotBeRevoked(t *testing.T) {
+func TestInvalidRevocationsAreRefused(t *testing.T) {
 	n := newNode(t)
 	for _, rv := range []store.Revocation{
 		{}, {Of: store.RevokeToken}, {Value: "x"}, {Of: "everything", Value: "x"},
@@ -63,7 +63,7 @@ func TestNonsenseCannotBeRevoked(t *testing.T) {
 	}
 }
 
-func TestARevocationIsKeptAsLongAsATokenItConcernsCanLive(t *testing.T) {
+func TestRevocationIsKeptWhileItsTokensCanLive(t *testing.T) {
 	n := newNode(t)
 	for _, of := range []store.RevocationOf{store.RevokeGrant, store.RevokeKey} {
 		if err := n.Revoke(t.Context(), store.Revocation{Of: of, Value: "x"}); err != nil {
@@ -80,7 +80,7 @@ func TestARevocationIsKeptAsLongAsATokenItConcernsCanLive(t *testing.T) {
 	}
 }
 
-func TestTheSetForgetsWhatExpired(t *testing.T) {
+func TestSetForgetsExpiredEntries(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	began := now
 	s := newSet(100, func() time.Duration { return now.Sub(began) })
@@ -116,7 +116,7 @@ func TestTheSetForgetsWhatExpired(t *testing.T) {
 
 // N17: a clock that was set forward for a moment, such as one that took local time for UTC, makes no revoked token
 // valid again when it is right.
-func TestAClockThatJumpsForwardAndBackBringsNoRevokedTokenToLife(t *testing.T) {
+func TestClockJumpRevivesNoRevokedToken(t *testing.T) {
 	n := newNode(t)
 	n.set.elapsed = func() time.Duration { return 0 } // the jump takes no time
 	revoke := func(id string) {

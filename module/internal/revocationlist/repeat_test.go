@@ -12,7 +12,7 @@ import (
 
 // A revocation that is repeated, because the first attempt went no further than the notice, lasts as long as what was
 // issued in between: on the node that repeats it, on one that follows, on one that reloads, and on one that starts later.
-func TestARepeatedRevocationLastsLongerOnEveryNode(t *testing.T) {
+func TestRepeatedRevocationIsExtendedOnEveryNode(t *testing.T) {
 	for of, token := range map[store.RevocationOf]Token{
 		store.RevokeGrant: {Grant: "x"}, store.RevokeToken: {ID: "x"}, store.RevokeSubject: {Subject: "x"},
 		store.RevokePair: {Client: "c", Subject: "s"}, store.RevokeClient: {Client: "x"}, store.RevokeKey: {KeyID: "x"},
@@ -62,7 +62,7 @@ func TestARepeatedRevocationLastsLongerOnEveryNode(t *testing.T) {
 	}
 }
 
-func TestManyRepetitionsAddFewNotices(t *testing.T) {
+func TestRepeatedRevocationsAddFewNotices(t *testing.T) {
 	n := newNode(t)
 	for range 600 { // ten minutes
 		if err := n.Revoke(t.Context(), store.Revocation{Of: store.RevokeGrant, Value: "x"}); err != nil {
@@ -79,7 +79,7 @@ func TestManyRepetitionsAddFewNotices(t *testing.T) {
 }
 
 // A repetition whose second notice is not certain is not acknowledged.
-func TestARepetitionThatIsNotStoredIsAnError(t *testing.T) {
+func TestUnstoredRepeatedRevocationIsAnError(t *testing.T) {
 	n := newNode(t)
 	rv := store.Revocation{Of: store.RevokeGrant, Value: "x"}
 	if err := n.Revoke(t.Context(), rv); err != nil {

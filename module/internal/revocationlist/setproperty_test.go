@@ -157,7 +157,7 @@ func (m *model) check(t *rapid.T) {
 
 // Whatever is revoked, in whatever order and while the clock moves: no revoked token is accepted while it lives, and
 // nothing is refused by folding but what is of the same client, as long as marks have room.
-func TestTheSetAgreesWithANaiveModel(t *testing.T) {
+func TestSetMatchesANaiveModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &model{folding: newFolding(rapid.SampledFrom([]int{24, 60, 150}).Draw(t, "limit")), noClient: make(map[string]bool), clientOfName: make(map[string]string)}
 		pace := rapid.SampledFrom([]time.Duration{0, time.Second, 20 * time.Second, 3 * time.Minute}).Draw(t, "pace")

@@ -38,7 +38,7 @@ func follow(t *testing.T, named map[string]Route, routes ...string) Found {
 	return Follow(list, named, func(path string) bool { return path == "/token" })
 }
 
-func TestLimitsBeforeTheirGuard(t *testing.T) { // S07
+func TestLimitsInFrontOfTheirGuard(t *testing.T) { // S07
 	const unguarded, misplaced = "unguarded each", "misplaced each"
 	for name, c := range map[string]struct {
 		routes []string
@@ -82,7 +82,7 @@ func TestLimitsBeforeTheirGuard(t *testing.T) { // S07
 	}
 }
 
-func TestIssuersThatAnswerForWholeHosts(t *testing.T) { // S10
+func TestIssuersThatCoverWholeHosts(t *testing.T) { // S10
 	for name, c := range map[string]struct {
 		routes []string
 		want   string
@@ -107,7 +107,7 @@ func TestIssuersThatAnswerForWholeHosts(t *testing.T) { // S10
 	}
 }
 
-func TestHandlersThatAreNeverReached(t *testing.T) {
+func TestUnreachableHandlersAreFound(t *testing.T) {
 	for name, c := range map[string]struct {
 		routes []string
 		want   string
@@ -125,7 +125,7 @@ func TestHandlersThatAreNeverReached(t *testing.T) {
 }
 
 // Caddy drops the text of what it has loaded: what is found must be the same.
-func TestLoadedRoutesReadAsTheirText(t *testing.T) {
+func TestLoadedRoutesMatchTheirText(t *testing.T) {
 	text := `[` + matched(`{"host":["a.example"]}`, chain(sub(chain(`{"handler":"headers"}`), matched(`{"host":["b.example"]}`, chain(`{"handler":"invoke","name":"x"}`))))) + `]`
 	var list caddyhttp.RouteList
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
@@ -158,7 +158,7 @@ func TestLoadedRoutesReadAsTheirText(t *testing.T) {
 	}
 }
 
-func TestGuardsThatNobodyStandsBehind(t *testing.T) { // S11
+func TestGuardsWithNothingBehindThem(t *testing.T) { // S11
 	const rest, proxy, headers = `{"handler":"api_rest"}`, `{"handler":"reverse_proxy"}`, `{"handler":"headers"}`
 	for name, c := range map[string]struct {
 		routes []string

@@ -59,7 +59,7 @@ func TestSealedValuesOpenOnlyForTheirPurposeAndBinding(t *testing.T) {
 	}
 }
 
-func TestTheFirstSecretMakesAndAllCheck(t *testing.T) {
+func TestFirstSecretSealsAndAllOpen(t *testing.T) {
 	old, both, fresh := keys(t, first), keys(t, second, first), keys(t, second)
 	sealed, mac := old.Seal("x", []byte("v"), nil), old.MAC("x", []byte("v"))
 	if _, err := both.Open("x", sealed, nil); err != nil {
@@ -76,7 +76,7 @@ func TestTheFirstSecretMakesAndAllCheck(t *testing.T) {
 	}
 }
 
-func TestMACFramesItsParts(t *testing.T) {
+func TestMACSeparatesItsParts(t *testing.T) {
 	k := keys(t, first)
 	if bytes.Equal(k.MAC("x", []byte("ab"), []byte("c")), k.MAC("x", []byte("a"), []byte("bc"))) {
 		t.Error("moving a byte between parts must change the MAC")
@@ -86,7 +86,7 @@ func TestMACFramesItsParts(t *testing.T) {
 	}
 }
 
-func TestTokensDoNotRepeat(t *testing.T) {
+func TestTokensAreUnique(t *testing.T) {
 	seen := make(map[string]bool)
 	for range 10000 {
 		tok := Token()
@@ -97,7 +97,7 @@ func TestTokensDoNotRepeat(t *testing.T) {
 	}
 }
 
-func TestARepeatableValueIsTheSameForTheSameInputAlone(t *testing.T) {
+func TestDeterministicSealingDiffersByInput(t *testing.T) {
 	k := keys(t, first)
 	sealed := k.SealRepeatable("cursor", []byte("plain"), []byte("caller"))
 	if k.SealRepeatable("cursor", []byte("plain"), []byte("caller")) != sealed || keys(t, first, second).SealRepeatable("cursor", []byte("plain"), []byte("caller")) != sealed {

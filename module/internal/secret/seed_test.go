@@ -12,7 +12,7 @@ const drawVariable = "GATEHOUSE_TEST_DRAW"
 
 // U28, the half that runs: processes that start in the same moment draw nothing in common.
 // With a seed of the clock, or a fixed one, they would.
-func TestProcessesThatStartTogetherDrawDifferently(t *testing.T) {
+func TestConcurrentProcessesDrawDifferentRandomness(t *testing.T) {
 	if os.Getenv(drawVariable) != "" {
 		for range 50 {
 			os.Stdout.WriteString("drawn " + Token() + "\ndrawn " + ID() + "\n")

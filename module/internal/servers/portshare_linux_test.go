@@ -7,7 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-func TestListenersOfTheKernelsTable(t *testing.T) { // S10
+func TestKernelSocketTableIsParsed(t *testing.T) { // S10
 	for line, want := range map[string]string{
 		"   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 31337 1 0 100 0 0 10 0":                   "127.0.0.1:8080 31337",
 		"   1: 00000000000000000000000000000000:01BB 00000000000000000000000000000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 7 1": "[::]:443 7",
@@ -25,7 +25,7 @@ func TestListenersOfTheKernelsTable(t *testing.T) { // S10
 	}
 }
 
-func TestAddressesThatOverlap(t *testing.T) { // S10
+func TestOverlappingAddresses(t *testing.T) { // S10
 	for _, c := range []struct {
 		ours, theirs string
 		want         bool

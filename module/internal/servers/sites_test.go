@@ -31,7 +31,7 @@ func TestHandlersOfOneSiteAreRecognized(t *testing.T) {
 	}
 }
 
-func TestOnlyHeadersThatProxiesAppendToCanBeForged(t *testing.T) {
+func TestOnlyAppendedHeadersCanBeForged(t *testing.T) {
 	for name, c := range map[string]struct {
 		strict  bool
 		headers []string

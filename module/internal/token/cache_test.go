@@ -13,7 +13,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-func TestACachedTokenIsJudgedAtEachUse(t *testing.T) { // G21
+func TestCachedTokenIsRecheckedOnEachUse(t *testing.T) { // G21
 	n := start(t, "ES256")
 	raw := n.issue(t)
 	ask := func() error {
@@ -45,7 +45,7 @@ func TestACachedTokenIsJudgedAtEachUse(t *testing.T) { // G21
 	}
 }
 
-func TestTheCacheAnswersWithTheSameContent(t *testing.T) { // G22
+func TestCacheReturnsTheSameContent(t *testing.T) { // G22
 	n := start(t, "ES256")
 	raw := n.issue(t)
 	first, err := n.verifier.Verify(t.Context(), raw)
@@ -64,7 +64,7 @@ func TestTheCacheAnswersWithTheSameContent(t *testing.T) { // G22
 	}
 }
 
-func TestTheCachesAreBounded(t *testing.T) { // G25
+func TestCachesAreLimited(t *testing.T) { // G25
 	n := start(t, "EdDSA")
 	v, err := NewVerifier(VerifierConfig{Ring: n.ring, Revocations: n.revocations, CacheSize: MinCache, Now: n.now})
 	if err != nil {
@@ -101,7 +101,7 @@ func TestTheCachesAreBounded(t *testing.T) { // G25
 }
 
 // Whoever brings more tokens than there is room for has them verified again, and takes no more memory.
-func TestTheCacheStaysWithinItsSizeHoweverManyTokensThereAre(t *testing.T) {
+func TestCacheSizeHoldsForAnyNumberOfTokens(t *testing.T) {
 	n := start(t, "EdDSA")
 	raw := n.issue(t)
 	for _, times := range []int{1, 2, 10} {
@@ -126,7 +126,7 @@ func TestTheCacheStaysWithinItsSizeHoweverManyTokensThereAre(t *testing.T) {
 	}
 }
 
-func TestOnlyLastingRefusalsAreRemembered(t *testing.T) {
+func TestOnlyPermanentRefusalsAreCached(t *testing.T) {
 	n := start(t, "ES256")
 	good := n.issue(t)
 	remembered := func(raw string) bool {
@@ -161,7 +161,7 @@ func TestOnlyLastingRefusalsAreRemembered(t *testing.T) {
 	}
 }
 
-func TestATooLargeTokenIsNotIssued(t *testing.T) {
+func TestOversizedTokenIsNotIssued(t *testing.T) {
 	n := start(t, "ES256")
 	a := n.access()
 	a.Subject = strings.Repeat("s", maxSize)
@@ -170,7 +170,7 @@ func TestATooLargeTokenIsNotIssued(t *testing.T) {
 	}
 }
 
-func TestAnIncompleteAccessIsNotIssued(t *testing.T) {
+func TestIncompleteAccessTokenIsNotIssued(t *testing.T) {
 	n := start(t, "ES256")
 	for name, spoil := range map[string]func(*Access){
 		"subject":  func(a *Access) { a.Subject = "" },
@@ -187,7 +187,7 @@ func TestAnIncompleteAccessIsNotIssued(t *testing.T) {
 	}
 }
 
-func TestIssuedTokensHaveTheFormOfRFC9068(t *testing.T) {
+func TestIssuedTokensFollowRFC9068(t *testing.T) {
 	n := start(t, "ES256")
 	a := n.access()
 	a.ID, a.Issuer, a.Audience, a.Grant, a.Scopes = "one", "https://evil.example.org", []string{"a", "b"}, "", nil

@@ -31,7 +31,7 @@ func heap() int64 {
 }
 
 // With as many tokens as fit, twice and ten times as many, the cache takes no more memory than it may.
-func TestTheCacheStaysWithinItsSize(t *testing.T) {
+func TestCacheMemoryStaysWithinItsSize(t *testing.T) {
 	now := time.Now()
 	for _, size := range []int64{MinCache, 8 << 20} {
 		before := heap()
@@ -99,7 +99,7 @@ func BenchmarkCacheBeyondItsSize(b *testing.B) {
 }
 
 // Tokens that do not fit are verified again; none is refused.
-func TestBeyondTheCacheTokensAreValid(t *testing.T) {
+func TestTokensBeyondTheCacheAreValid(t *testing.T) {
 	n := start(t, "EdDSA")
 	v, err := NewVerifier(VerifierConfig{Ring: n.ring, Revocations: n.revocations, Now: n.now})
 	if err != nil {

@@ -191,7 +191,7 @@ func spareBits(raw string) string {
 	return raw[:len(raw)-1] + string(alphabet[last^1])
 }
 
-func TestSpoiltClaimsAreRefused(t *testing.T) {
+func TestTamperedClaimsAreRefused(t *testing.T) {
 	n := start(t, "ES256")
 	now := n.now().Unix()
 	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
@@ -281,7 +281,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-func TestAnExpiredForgeryIsAForgery(t *testing.T) { // golang-jwt CVE-2024-51744
+func TestExpiredForgeryIsReportedAsAForgery(t *testing.T) { // golang-jwt CVE-2024-51744
 	n := start(t, "ES256")
 	good := n.sign(t, nil, with(n.claims(), "exp", n.now().Unix()-10))
 	forged := good[:strings.LastIndexByte(good, '.')+1] + jose.Base64.EncodeToString(make([]byte, 64))

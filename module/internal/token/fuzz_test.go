@@ -83,7 +83,7 @@ func BenchmarkVerifyFresh(b *testing.B) {
 	}
 }
 
-func TestACachedTokenCostsNoAllocation(t *testing.T) {
+func TestCachedTokenVerifiesWithoutAllocation(t *testing.T) {
 	n := start(t, "ES256")
 	raw, forged := n.issue(t), "garbage"
 	_, _ = n.verifier.Verify(t.Context(), forged)
@@ -103,7 +103,7 @@ func TestACachedTokenCostsNoAllocation(t *testing.T) {
 }
 
 // Dots must not cost memory by their number (CVE-2025-30204), G19.
-func TestDotsAllocateNothing(t *testing.T) {
+func TestTokenDotsAllocateNothing(t *testing.T) {
 	n := start(t, "ES256")
 	for _, raw := range []string{strings.Repeat(".", 15<<10), strings.Repeat(".", 1<<20)} {
 		if allocs := testing.AllocsPerRun(100, func() { _, _ = n.verifier.Verify(t.Context(), raw) }); allocs > 1 {

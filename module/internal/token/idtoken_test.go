@@ -47,7 +47,7 @@ func decoded(t testing.TB, part string) map[string]any {
 	return m
 }
 
-func TestAnIDTokenSaysWhatOpenIDConnectDemands(t *testing.T) {
+func TestIDTokenHasTheOpenIDConnectClaims(t *testing.T) {
 	n := start(t, "ES256")
 	for alg, hash := range map[string]string{
 		"ES256": "77QmUPtjPfzWtF2AnpK9RQ", "": "77QmUPtjPfzWtF2AnpK9RQ",
@@ -70,7 +70,7 @@ func TestAnIDTokenSaysWhatOpenIDConnectDemands(t *testing.T) {
 	}
 }
 
-func TestFurtherClaimsNeverReplaceOurs(t *testing.T) {
+func TestExtraClaimsNeverReplaceOurs(t *testing.T) {
 	n := start(t, "ES256")
 	id := n.id()
 	id.Nonce, id.Session, id.AccessToken, id.AuthTime = "", "", "", time.Time{}
@@ -91,7 +91,7 @@ func TestFurtherClaimsNeverReplaceOurs(t *testing.T) {
 	}
 }
 
-func TestIDTokensAndAccessTokensNeverPassForEachOther(t *testing.T) { // G14
+func TestIDTokensAndAccessTokensAreNotInterchangeable(t *testing.T) { // G14
 	n := start(t, "ES256")
 	refused(t, n, n.issueID(t, "ES256"))
 	id := n.id()
@@ -121,7 +121,7 @@ func TestIDTokensAndAccessTokensNeverPassForEachOther(t *testing.T) { // G14
 	}
 }
 
-func TestAHintIsOursOrRefused(t *testing.T) {
+func TestForeignIDTokenHintIsRefused(t *testing.T) {
 	n := start(t, "ES256")
 	raw := n.issueID(t, "ES256")
 	n.move(100 * 24 * time.Hour)
@@ -175,7 +175,7 @@ func TestAHintIsOursOrRefused(t *testing.T) {
 	}
 }
 
-func TestTheKeysOfIDTokensArePublishedBeforeTheFirstIDToken(t *testing.T) {
+func TestIDTokenKeysArePublishedBeforeUse(t *testing.T) {
 	n := start(t, "ES256")
 	issuer, err := NewIssuer(IssuerConfig{Ring: n.ring, Issuer: issuerName, Now: n.now})
 	if err != nil || !slices.Equal(issuer.Algorithms(), []string{"ES256", "RS256"}) || !slices.Equal(issuer.IDAlgorithms(), []string{"RS256"}) {
@@ -204,7 +204,7 @@ func TestTheKeysOfIDTokensArePublishedBeforeTheFirstIDToken(t *testing.T) {
 	}
 }
 
-func TestIncompleteOrHugeIDTokensAreErrors(t *testing.T) {
+func TestIncompleteOrOversizedIDTokensAreErrors(t *testing.T) {
 	n := start(t, "ES256")
 	for name, spoil := range map[string]func(*ID){
 		"no subject": func(id *ID) { id.Subject = "" },

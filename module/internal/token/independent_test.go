@@ -16,7 +16,7 @@ import (
 
 // The tokens are checked by nothing but the published keys and crypto's primitives, as somebody else's resource
 // server would.
-func TestAStrangerCanVerifyFromThePublishedKeys(t *testing.T) {
+func TestTokensVerifyWithThePublishedKeysAlone(t *testing.T) {
 	number := func(s string) []byte {
 		t.Helper()
 		raw, err := base64.RawURLEncoding.DecodeString(s)

@@ -11,7 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
 
-func TestARevokedKeyIsDeadEverywhereAndItsSuccessorSignsAtOnce(t *testing.T) {
+func TestRevokedKeyIsInvalidAndItsSuccessorSignsAtOnce(t *testing.T) {
 	c := newClock()
 	m := storetest.NewMemory(c.now)
 	one, two := newNode(t, m, c, "ES256"), newNode(t, m, c, "ES256")
@@ -59,7 +59,7 @@ func TestARevokedKeyIsDeadEverywhereAndItsSuccessorSignsAtOnce(t *testing.T) {
 	}
 }
 
-func TestARevocationThatStoppedHalfWayIsFinishedByWhoeverSigns(t *testing.T) {
+func TestInterruptedKeyRevocationIsFinishedBySigning(t *testing.T) {
 	c := newClock()
 	m := storetest.NewMemory(c.now)
 	one, two := newNode(t, m, c, "ES256"), newNode(t, m, c, "ES256")
@@ -86,7 +86,7 @@ func TestARevocationThatStoppedHalfWayIsFinishedByWhoeverSigns(t *testing.T) {
 	}
 }
 
-func TestAKeyCanBeRevokedInEachState(t *testing.T) {
+func TestKeyCanBeRevokedInEachState(t *testing.T) {
 	for _, which := range []keyring.KeyState{keyring.KeyNext, keyring.KeySigns, keyring.KeyVerifies} {
 		t.Run(string(which), func(t *testing.T) {
 			n := start(t, "ES256")
@@ -118,7 +118,7 @@ func TestAKeyCanBeRevokedInEachState(t *testing.T) {
 	}
 }
 
-func TestTheSuccessorOfARevokedKeyIsNotOneThatWasReplaced(t *testing.T) {
+func TestRevokedKeysSuccessorIsNotARetiredKey(t *testing.T) {
 	n := start(t, "ES256")
 	first := kidOf(t, n.issue(t))
 	n.rotate(t, "")
@@ -136,7 +136,7 @@ func TestTheSuccessorOfARevokedKeyIsNotOneThatWasReplaced(t *testing.T) {
 	}
 }
 
-func TestARevokedKeyInTheRecordIsLookedForOnceASecond(t *testing.T) {
+func TestRevokedKeyInTheRecordIsCheckedOnceASecond(t *testing.T) {
 	n := start(t, "ES256")
 	raw := n.issue(t)
 	n.issueID(t, "EdDSA")

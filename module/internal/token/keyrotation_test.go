@@ -89,7 +89,7 @@ func (p *party) verify(t *testing.T, from *node, raw string) error {
 	return jwt.GetSigningMethod(k.Alg).Verify(raw[:i], signature, public)
 }
 
-func TestNoTokenFailsThroughThreeRotations(t *testing.T) { // E17, M07
+func TestTokensVerifyThroughThreeRotations(t *testing.T) { // E17, M07
 	for _, alg := range []string{"ES256", "RS256", "EdDSA"} {
 		t.Run(alg, func(t *testing.T) {
 			c := newClock()
@@ -158,7 +158,7 @@ func TestNoTokenFailsThroughThreeRotations(t *testing.T) { // E17, M07
 	}
 }
 
-func TestAnOldKeyRetiresNotBeforeItsLastTokenExpires(t *testing.T) { // M07
+func TestOldKeyIsKeptUntilItsLastTokenExpires(t *testing.T) { // M07
 	n := start(t, "ES256")
 	n.issue(t)
 	old := must(n.ring.Signer(t.Context(), "ES256"))
@@ -204,7 +204,7 @@ func signAs(t testing.TB, key keyring.Signer, claims any) string {
 	return signed + "." + jose.Base64.EncodeToString(signature)
 }
 
-func TestTokensOfALongerLifeThanIsConfiguredNowKeepTheirKey(t *testing.T) {
+func TestLongLivedTokensKeepTheirKey(t *testing.T) {
 	n := start(t, "ES256")
 	n.life = 8 * time.Hour
 	a := n.access()
@@ -226,7 +226,7 @@ func TestTokensOfALongerLifeThanIsConfiguredNowKeepTheirKey(t *testing.T) {
 	}
 }
 
-func TestALongerLifeIsRecordedBeforeTheKeyRetires(t *testing.T) {
+func TestLongerTokenLifeIsRecordedBeforeTheKeyRetires(t *testing.T) {
 	n := start(t, "ES256")
 	kid := kidOf(t, n.issue(t))
 	n.rotate(t, "")
@@ -244,7 +244,7 @@ func TestALongerLifeIsRecordedBeforeTheKeyRetires(t *testing.T) {
 	}
 }
 
-func TestARotationOnItsWayIsNotBegunAgain(t *testing.T) {
+func TestRotationInProgressIsNotRestarted(t *testing.T) {
 	c := newClock()
 	m := storetest.NewMemory(c.now)
 	nodes := []*node{newNode(t, m, c, "ES256"), newNode(t, m, c, "ES256"), newNode(t, m, c, "ES256")}
@@ -275,7 +275,7 @@ func TestARotationOnItsWayIsNotBegunAgain(t *testing.T) {
 	}
 }
 
-func TestEachAlgorithmRotatesByItself(t *testing.T) {
+func TestEachAlgorithmRotatesSeparately(t *testing.T) {
 	n := start(t, "ES256")
 	n.issue(t)
 	n.issueID(t, "EdDSA")
@@ -308,7 +308,7 @@ func TestEachAlgorithmRotatesByItself(t *testing.T) {
 	}
 }
 
-func TestChangesWhileTheStoreFailsAreTechnicalErrors(t *testing.T) {
+func TestChangesDuringAStoreOutageAreTechnicalErrors(t *testing.T) {
 	n := start(t, "ES256")
 	kid := kidOf(t, n.issue(t))
 	n.store.Fail(errDown)

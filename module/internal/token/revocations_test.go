@@ -23,7 +23,7 @@ func others(t *testing.T, n *node) string {
 	return raw
 }
 
-func TestARevokedTokenIsRefusedOnEveryNode(t *testing.T) { // G02, G24
+func TestRevokedTokenIsRefusedOnEveryNode(t *testing.T) { // G02, G24
 	for _, of := range []store.RevocationOf{
 		store.RevokeGrant, store.RevokeToken, store.RevokeSubject, store.RevokeClient, store.RevokeKey,
 	} {
@@ -68,7 +68,7 @@ func TestARevokedTokenIsRefusedOnEveryNode(t *testing.T) { // G02, G24
 	}
 }
 
-func TestARevocationOfAUserConcernsTokensUntilItsSecond(t *testing.T) {
+func TestUserRevocationCoversTokensUpToItsSecond(t *testing.T) {
 	for _, of := range []store.RevocationOf{store.RevokeSubject, store.RevokeClient} {
 		n := start(t, "ES256")
 		value := map[store.RevocationOf]string{store.RevokeSubject: "alice", store.RevokeClient: "shop"}[of]
@@ -98,7 +98,7 @@ func TestARevocationOfAUserConcernsTokensUntilItsSecond(t *testing.T) {
 	}
 }
 
-func TestWithoutALoadedFeedNothingIsAdmitted(t *testing.T) { // G37
+func TestNothingIsAdmittedBeforeTheFeedIsLoaded(t *testing.T) { // G37
 	c := newClock()
 	n := newNode(t, storetest.NewMemory(c.now), c, "ES256")
 	raw := n.issue(t)
@@ -114,7 +114,7 @@ func TestWithoutALoadedFeedNothingIsAdmitted(t *testing.T) { // G37
 	}
 }
 
-func TestARevocationThatIsNotStoredIsNotInForce(t *testing.T) {
+func TestUnstoredRevocationIsNotInForce(t *testing.T) {
 	n := start(t, "ES256")
 	raw := n.issue(t)
 	rv := store.Revocation{Of: store.RevokeGrant, Value: "family"}
@@ -135,7 +135,7 @@ func TestARevocationThatIsNotStoredIsNotInForce(t *testing.T) {
 	}
 }
 
-func TestBeyondTheLimitOnlyOlderTokensAreRefused(t *testing.T) {
+func TestRevocationLimitAffectsOlderTokensOnly(t *testing.T) {
 	c := newClock()
 	n := newNode(t, storetest.NewMemory(c.now), c, "ES256")
 	list, err1 := revocationlist.New(revocationlist.Config{Store: n.store, MaxTokenLife: hour, Now: c.now, Limit: 2})

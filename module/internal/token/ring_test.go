@@ -23,7 +23,7 @@ import (
 
 var errDown = errors.New("the store is down")
 
-func TestConstructorsRefuseIncompleteConfigurationsAndTouchNothing(t *testing.T) { // G37
+func TestConstructorsRefuseIncompleteConfigs(t *testing.T) { // G37
 	m := storetest.NewMemory(nil)
 	m.Fail(errDown)
 	revocations, err := revocationlist.New(revocationlist.Config{Store: m, MaxTokenLife: hour})
@@ -89,7 +89,7 @@ func TestRacingNodesAgreeOnOneKey(t *testing.T) {
 	}
 }
 
-func TestAlgorithmsAddedAtTheSameTimeAllStay(t *testing.T) {
+func TestConcurrentlyAddedAlgorithmsAllStay(t *testing.T) {
 	c := newClock()
 	m := storetest.NewMemory(c.now)
 	var wg sync.WaitGroup
@@ -115,7 +115,7 @@ func TestAlgorithmsAddedAtTheSameTimeAllStay(t *testing.T) {
 	}
 }
 
-func TestAStoreThatIsDownAtFirstUseIsATechnicalErrorAndNoMore(t *testing.T) { // G37
+func TestStoreOutageAtFirstUseIsATechnicalError(t *testing.T) { // G37
 	n := start(t, "ES256")
 	raw := n.issue(t)
 	other := newNode(t, n.store, n.clock, "ES256")
@@ -137,7 +137,7 @@ func TestAStoreThatIsDownAtFirstUseIsATechnicalErrorAndNoMore(t *testing.T) { //
 	other.issue(t)
 }
 
-func TestALostReplyWhileTheKeyIsMadeCostsOneError(t *testing.T) {
+func TestLostReplyDuringKeyCreationCostsOneError(t *testing.T) {
 	n := start(t, "ES256")
 	n.store.LoseReply(errDown)
 	if _, err := n.issuer.Issue(t.Context(), n.access()); !errors.Is(err, errDown) {
@@ -148,7 +148,7 @@ func TestALostReplyWhileTheKeyIsMadeCostsOneError(t *testing.T) {
 	}
 }
 
-func TestTheRingInMemorySurvivesAnOutage(t *testing.T) {
+func TestCachedKeyRingSurvivesAnOutage(t *testing.T) {
 	n := start(t, "ES256")
 	raw := n.issue(t)
 	n.store.Fail(errDown)
@@ -167,7 +167,7 @@ func TestTheRingInMemorySurvivesAnOutage(t *testing.T) {
 	}
 }
 
-func TestUnknownKeysReadTheRingOnceASecond(t *testing.T) {
+func TestUnknownKeysRereadTheRingOnceASecond(t *testing.T) {
 	n := start(t, "ES256")
 	raw := n.issue(t)
 	rest := raw[strings.IndexByte(raw, '.'):]
@@ -197,7 +197,7 @@ func TestUnknownKeysReadTheRingOnceASecond(t *testing.T) {
 	}
 }
 
-func TestAKeyOfAnotherNodeIsFoundAtOnce(t *testing.T) {
+func TestKeyOfAnotherNodeIsFoundAtOnce(t *testing.T) {
 	c := newClock()
 	m := storetest.NewMemory(c.now)
 	one, two := newNode(t, m, c, "ES256"), newNode(t, m, c, "ES256")
@@ -217,7 +217,7 @@ func TestAKeyOfAnotherNodeIsFoundAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-func TestAChangedSecretIsAClearTechnicalError(t *testing.T) {
+func TestChangedSecretIsATechnicalError(t *testing.T) {
 	n := start(t, "ES256")
 	raw := n.issue(t)
 	other := newNode(t, n.store, n.clock, "ES256")
@@ -238,7 +238,7 @@ func TestAChangedSecretIsAClearTechnicalError(t *testing.T) {
 	}
 }
 
-func TestThePublishedKeysHaveNoPrivateMember(t *testing.T) { // M04
+func TestPublishedKeysHaveNoPrivateMember(t *testing.T) { // M04
 	c := newClock()
 	m := storetest.NewMemory(c.now)
 	allowed := map[string][]string{
@@ -280,7 +280,7 @@ func TestThePublishedKeysHaveNoPrivateMember(t *testing.T) { // M04
 	}
 }
 
-func TestPrivateKeysStayOutOfStoreAndText(t *testing.T) {
+func TestPrivateKeysAreNeitherStoredNorPrintedInClear(t *testing.T) {
 	n := start(t, "EdDSA")
 	n.issue(t)
 	var text strings.Builder
@@ -317,7 +317,7 @@ func TestPrivateKeysStayOutOfStoreAndText(t *testing.T) {
 	}
 }
 
-func TestADamagedRingIsATechnicalError(t *testing.T) {
+func TestDamagedKeyRingIsATechnicalError(t *testing.T) {
 	cases := map[string]func(*ringRecord){
 		"newer schema":        func(r *ringRecord) { r.Schema = 1 + 1 },
 		"no schema":           func(r *ringRecord) { r.Schema = 0 },

@@ -32,7 +32,7 @@ func kids(t *testing.T, n *node) int {
 	return strings.Count(string(set.JSON), `"kid"`)
 }
 
-func TestARotationIsPublishedBeforeItSignsAndEndsWithTheLastToken(t *testing.T) { // M07
+func TestKeyIsPublishedBeforeSigningAndKeptForItsTokens(t *testing.T) { // M07
 	n := start(t, "ES256")
 	before := n.issue(t)
 	rotated(t, n)
@@ -59,7 +59,7 @@ func TestARotationIsPublishedBeforeItSignsAndEndsWithTheLastToken(t *testing.T) 
 	}
 }
 
-func TestATokenOfARetiredOrRemovedKeyIsRefusedThoughItWasCached(t *testing.T) { // jwkset CVE-2025-22149
+func TestCachedTokenOfARetiredKeyIsRefused(t *testing.T) { // jwkset CVE-2025-22149
 	for name, end := range map[string]func(*node, *ringRecord){
 		"retired": func(n *node, r *ringRecord) { r.Keys[0].Retires = n.now() },
 		"removed": func(_ *node, r *ringRecord) { r.Keys = nil },

@@ -41,7 +41,7 @@ func payload(t testing.TB, raw string) map[string]any {
 	return claims
 }
 
-func TestAPairwiseTokenTellsItsUserToGuardsAlone(t *testing.T) {
+func TestPairwiseTokenRevealsItsUserToGuardsOnly(t *testing.T) {
 	n := start(t, "ES256")
 	raw := n.pairwise(t)
 	claims := payload(t, raw)
@@ -63,7 +63,7 @@ func TestAPairwiseTokenTellsItsUserToGuardsAlone(t *testing.T) {
 	}
 }
 
-func TestASealedUserThatWasForgedOrMovedIsRefused(t *testing.T) {
+func TestForgedOrMovedSealedUserIsRefused(t *testing.T) {
 	n := start(t, "ES256")
 	good := payload(t, n.pairwise(t))
 	sealed, _ := good["sealed_sub"].(string)
@@ -103,7 +103,7 @@ func TestASealedUserThatWasForgedOrMovedIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheLengthOfASealedUserTellsNothingOfWho(t *testing.T) {
+func TestSealedUserLengthRevealsNothing(t *testing.T) {
 	n := start(t, "ES256")
 	lengths := make(map[int]bool)
 	for _, user := range []string{"u", "alice", "9b1f7a3e-5a51-4c0c-8f5e-2f6a1f0d7c11", strings.Repeat("u", 64)} {
@@ -128,7 +128,7 @@ func TestTheLengthOfASealedUserTellsNothingOfWho(t *testing.T) {
 	}
 }
 
-func TestASecretThatIsRotatedOutEndsPairwiseTokens(t *testing.T) {
+func TestRemovingTheOldSecretEndsPairwiseTokens(t *testing.T) {
 	c := newClock()
 	m := storetest.NewMemory(c.now)
 	under := func(values ...string) *node {
@@ -144,7 +144,7 @@ func TestASecretThatIsRotatedOutEndsPairwiseTokens(t *testing.T) {
 	refused(t, under("n"), raw)
 }
 
-func TestWithoutSecretsThereIsNoVerdictOnAPairwiseToken(t *testing.T) {
+func TestPairwiseTokenWithoutSecretsIsAFault(t *testing.T) {
 	n := start(t, "ES256")
 	raw, plain := n.pairwise(t), n.issue(t)
 	away := true
@@ -171,7 +171,7 @@ func TestWithoutSecretsThereIsNoVerdictOnAPairwiseToken(t *testing.T) {
 	}
 }
 
-func TestAPairwiseTokenDiesWithItsUser(t *testing.T) {
+func TestPairwiseTokenEndsWithItsUser(t *testing.T) {
 	n := start(t, "ES256")
 	raw := n.pairwise(t)
 	if _, err := n.verifier.Verify(t.Context(), raw); err != nil {
@@ -186,7 +186,7 @@ func TestAPairwiseTokenDiesWithItsUser(t *testing.T) {
 }
 
 // A request has room for the token in one header, and it travels in query strings.
-func TestAPairwiseTokenFitsInAKilobyte(t *testing.T) {
+func TestPairwiseTokenFitsInAKilobyte(t *testing.T) {
 	for _, alg := range []string{"ES256", "EdDSA"} {
 		n := start(t, alg)
 		raw := n.pairwise(t, func(a *Access) {

@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/keyring"
 )
 
-func TestAKeyThatIsOldEnoughGetsASuccessor(t *testing.T) {
+func TestOldKeyGetsASuccessor(t *testing.T) {
 	n := start(t, "ES256")
 	n.every = 30 * 24 * time.Hour
 	n.issue(t)

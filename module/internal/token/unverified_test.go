@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestWhatATokenSaysOfItselfIsReadWithoutBelievingIt(t *testing.T) { // S08
+func TestUnverifiedTokenClaimsAreReadable(t *testing.T) { // S08
 	n := start(t, "ES256")
 	raw := n.sign(t, nil, with(n.claims(), "iss", "https://elsewhere.example", "aud", "one", "scope", "read write"))
 	u, ok := ReadUnverified(raw[:len(raw)-6] + "AAAAAA")

@@ -24,7 +24,7 @@ func withSessions(t *testing.T, n int) *storetest.Memory {
 	return m
 }
 
-func TestEachGoesOnAfterARecordThatCannotBeRead(t *testing.T) {
+func TestWalkSkipsUnreadableRecords(t *testing.T) {
 	const records = 2*pageSize + 1
 	m, n := withSessions(t, records), 0
 	newer := errors.New("of a newer release")
@@ -44,7 +44,7 @@ func TestEachGoesOnAfterARecordThatCannotBeRead(t *testing.T) {
 	}
 }
 
-func TestUpToStopsAtTheLimitAndSaysSo(t *testing.T) {
+func TestUpToStopsAtTheLimitAndReportsMore(t *testing.T) {
 	m := withSessions(t, pageSize+5)
 	for limit, wantMore := range map[int]bool{0: true, 3: true, pageSize: true, pageSize + 4: true, pageSize + 5: false, 1000: false} {
 		n := 0

@@ -54,7 +54,7 @@ func TestImportedUsersKeepTheirIDsAndPasswords(t *testing.T) {
 	}
 }
 
-func TestAnImportIsRefusedWhereItWouldMixUpUsers(t *testing.T) {
+func TestImportNeverMixesUpUsers(t *testing.T) {
 	s, m, _ := fresh(t)
 	mustImport(t, s, imported("1", "ann"), ImportMode{}, Created)
 	mustImport(t, s, imported("2", "bob"), ImportMode{}, Created)
@@ -99,7 +99,7 @@ func TestAnImportIsRefusedWhereItWouldMixUpUsers(t *testing.T) {
 	}
 }
 
-func TestADryRunOfAnImportChangesNothing(t *testing.T) {
+func TestImportDryRunChangesNothing(t *testing.T) {
 	s, m, _ := fresh(t)
 	mustImport(t, s, imported("1", "ann"), ImportMode{}, Created)
 	before, _, _ := s.readUser(t.Context(), "1")
@@ -117,7 +117,7 @@ func TestADryRunOfAnImportChangesNothing(t *testing.T) {
 	}
 }
 
-func TestASecondImportLeavesUsersAloneUnlessItUpdates(t *testing.T) {
+func TestSecondImportChangesUsersOnlyWithUpdate(t *testing.T) {
 	s, _, _ := fresh(t)
 	first := imported("1", "ann")
 	first.User.Name, first.User.Claims = "Ann", map[string]any{"team": "press", "floor": "2"}
@@ -155,7 +155,7 @@ func TestASecondImportLeavesUsersAloneUnlessItUpdates(t *testing.T) {
 }
 
 // A crash between the name and the user leaves a name. The same ID goes on at once, another when the name is old.
-func TestAnImportThatWasBrokenOffGoesOn(t *testing.T) {
+func TestInterruptedImportResumes(t *testing.T) {
 	s, _, c := fresh(t)
 	for _, name := range []string{"ann", "bob"} {
 		if err := s.claimName(t.Context(), name, "id-"+name); err != nil {
@@ -170,7 +170,7 @@ func TestAnImportThatWasBrokenOffGoesOn(t *testing.T) {
 	mustImport(t, s, imported("", "bob"), ImportMode{}, Created)
 }
 
-func TestTwoImportsOfOneFileMakeEachUserOnce(t *testing.T) {
+func TestParallelImportsCreateEachUserOnce(t *testing.T) {
 	s, m, _ := fresh(t)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -196,7 +196,7 @@ func TestTwoImportsOfOneFileMakeEachUserOnce(t *testing.T) {
 	}
 }
 
-func TestAnImportToAStoreThatIsAwayIsATechnicalError(t *testing.T) {
+func TestImportDuringAStoreOutageFails(t *testing.T) {
 	m := storetest.NewMemory(nil)
 	s := users(t, m, nil)
 	away := errors.New("away")
@@ -207,7 +207,7 @@ func TestAnImportToAStoreThatIsAwayIsATechnicalError(t *testing.T) {
 }
 
 // Somebody else imports while a password is being hashed.
-func TestAnIDThatIsTakenMeanwhileStaysWithItsUser(t *testing.T) {
+func TestConcurrentImportKeepsAnIDsFirstUser(t *testing.T) {
 	for name, c := range map[string]struct {
 		other   string
 		refused bool

@@ -13,7 +13,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
 
-func TestANameIsOneUsersWhateverItsLetterCase(t *testing.T) {
+func TestUsernamesAreCaseInsensitive(t *testing.T) {
 	s, _, c := fresh(t)
 	create(t, s, "Ann")
 	c.pass(time.Hour)
@@ -29,7 +29,7 @@ func TestANameIsOneUsersWhateverItsLetterCase(t *testing.T) {
 	}
 }
 
-func TestOfManyWhoWantANameOneGetsIt(t *testing.T) {
+func TestParallelCreatesOfANameSucceedOnce(t *testing.T) {
 	s, _, _ := fresh(t)
 	s.hash = func(string) string { return aHash }
 	var made atomic.Int32
@@ -81,7 +81,7 @@ func (d *dying) Delete(ctx context.Context, key store.Key) error {
 	return d.Memory.Delete(ctx, key)
 }
 
-func TestACrashBetweenTwoWritesLeavesNoNameBehindForGood(t *testing.T) {
+func TestCrashBetweenWritesReservesNoNameForever(t *testing.T) {
 	t.Run("creating", func(t *testing.T) {
 		c := newClock()
 		d := &dying{Memory: storetest.NewMemory(c.now)}
@@ -137,7 +137,7 @@ func (s *slow) Create(ctx context.Context, r store.Record) (store.Record, error)
 	return s.Memory.Create(ctx, r)
 }
 
-func TestAClaimThatWasTakenOverMeanwhileMakesNoSecondUser(t *testing.T) {
+func TestLostNameReservationCreatesNoSecondUser(t *testing.T) {
 	c := newClock()
 	b := &slow{Memory: storetest.NewMemory(c.now), reached: make(chan struct{}), release: make(chan struct{})}
 	s := cheaply(t, users(t, b, c.now))
@@ -161,7 +161,7 @@ func TestAClaimThatWasTakenOverMeanwhileMakesNoSecondUser(t *testing.T) {
 	signsIn(t, s, "ann", "the late password", false)
 }
 
-func TestFreeingANameSparesWhoHasItNow(t *testing.T) {
+func TestReleasingANameSparesItsNewOwner(t *testing.T) {
 	s, _, c := fresh(t)
 	u := create(t, s, "ann")
 	c.pass(time.Hour)
@@ -200,7 +200,7 @@ func (m *meddling) Delete(ctx context.Context, key store.Key) error {
 	return m.Memory.Delete(ctx, key)
 }
 
-func TestANameThatIsTakenWhileItIsGivenUpStaysWithWhoTookIt(t *testing.T) {
+func TestNameTakenDuringReleaseKeepsItsNewOwner(t *testing.T) {
 	c := newClock()
 	m := &meddling{Memory: storetest.NewMemory(c.now)}
 	s := cheaply(t, users(t, m, c.now))

@@ -19,7 +19,7 @@ func put(t *testing.T, s *Users, name, hash string) {
 	}
 }
 
-func TestAnUnknownUserCostsWhatMostUsersDo(t *testing.T) {
+func TestUnknownUserCostsATypicalHash(t *testing.T) {
 	c := newClock()
 	m := storetest.NewMemory(c.now)
 	here, other := users(t, m, c.now), users(t, m, c.now)
@@ -54,7 +54,7 @@ func TestAnUnknownUserCostsWhatMostUsersDo(t *testing.T) {
 	}
 }
 
-func TestAUserWithoutAPasswordIsRefusedLikeAnUnknownOne(t *testing.T) {
+func TestUserWithoutPasswordIsRefusedLikeAnUnknownOne(t *testing.T) {
 	s, _, _ := fresh(t)
 	put(t, s, "ann", "")
 	for _, pass := range []string{"", "battery staple"} {
@@ -67,7 +67,7 @@ func TestAUserWithoutAPasswordIsRefusedLikeAnUnknownOne(t *testing.T) {
 }
 
 // A hash that is compared in no time must not tell who exists, nor must a user without one.
-func TestQuickHashesTakeTheTimeOfOthers(t *testing.T) {
+func TestFastHashesTakeTheTimeOfSlowOnes(t *testing.T) {
 	s, _, _ := fresh(t)
 	put(t, s, "quick", "{SHA}L55TUjtiq8FBorTWAZ0jy6g129A=")
 	put(t, s, "none", "")

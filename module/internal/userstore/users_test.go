@@ -93,11 +93,11 @@ func contract(t *testing.T, open func(t *testing.T) store.Backend) {
 	})
 }
 
-func TestTheStoreKeepsTheContractOfADirectory(t *testing.T) {
+func TestStoreMeetsTheDirectoryContract(t *testing.T) {
 	contract(t, func(*testing.T) store.Backend { return storetest.NewMemory(nil) })
 }
 
-func TestTheStoreInAFileKeepsTheContractOfADirectory(t *testing.T) {
+func TestBoltStoreMeetsTheDirectoryContract(t *testing.T) {
 	contract(t, func(t *testing.T) store.Backend {
 		b, err := bolt.Open(bolt.Options{Path: filepath.Join(t.TempDir(), "state.db")})
 		if err != nil {
@@ -108,7 +108,7 @@ func TestTheStoreInAFileKeepsTheContractOfADirectory(t *testing.T) {
 	})
 }
 
-func TestAUserIsCreatedFoundListedChangedAndDeleted(t *testing.T) {
+func TestUserIsCreatedFoundListedUpdatedAndDeleted(t *testing.T) {
 	s, _, _ := fresh(t)
 	ctx := t.Context()
 	u, err := s.Create(ctx, directory.User{ID: "mine", Username: "zoe\u0308", Email: "zoe@example.com", Claims: map[string]any{"team": "press"}}, "battery staple")
@@ -173,7 +173,7 @@ func signsIn(t *testing.T, s *Users, name, pass string, want bool) {
 	}
 }
 
-func TestAListGoesOnBehindTheLast(t *testing.T) {
+func TestUserListContinuesAfterTheLastID(t *testing.T) {
 	s, _, _ := fresh(t)
 	s.hash = func(string) string { return aHash }
 	want := map[string]bool{}
@@ -203,7 +203,7 @@ func TestAListGoesOnBehindTheLast(t *testing.T) {
 	}
 }
 
-func TestUsersAndPasswordsThatCannotBeAreRefused(t *testing.T) {
+func TestInvalidUsersAndPasswordsAreRefused(t *testing.T) {
 	s, m, _ := fresh(t)
 	good := directory.User{Username: "ann"}
 	cases := map[string]struct {
@@ -251,7 +251,7 @@ func TestUsersAndPasswordsThatCannotBeAreRefused(t *testing.T) {
 	}
 }
 
-func TestAnOutdatedHashIsReplacedAtSignInButNeverOverANewerPassword(t *testing.T) {
+func TestOutdatedHashIsReplacedUnlessThePasswordChanged(t *testing.T) {
 	c := newClock()
 	m := storetest.NewMemory(c.now)
 	s := users(t, m, c.now)
@@ -300,7 +300,7 @@ func TestAnOutdatedHashIsReplacedAtSignInButNeverOverANewerPassword(t *testing.T
 	signsIn(t, s, "ann", "correct horse", true)
 }
 
-func TestAStoreThatIsAwayIsAnErrorAndNoAnswer(t *testing.T) {
+func TestStoreOutageIsAnErrorForEveryUserOperation(t *testing.T) {
 	s, m, _ := fresh(t)
 	u := create(t, s, "ann")
 	away := errors.New("store away")

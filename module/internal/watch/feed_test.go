@@ -17,7 +17,7 @@ func subscribe(t *testing.T, f *Feed, filter Filter) *Watcher {
 	return w
 }
 
-func TestAWatcherThatDoesNotReadLosesDecisionsAndDelaysNobody(t *testing.T) {
+func TestSlowWatcherLosesDecisions(t *testing.T) {
 	f := NewFeed()
 	slow, quick := subscribe(t, f, Filter{}), subscribe(t, f, Filter{})
 	const more = 7
@@ -33,7 +33,7 @@ func TestAWatcherThatDoesNotReadLosesDecisionsAndDelaysNobody(t *testing.T) {
 	}
 }
 
-func TestNobodyWatchesAfterTheLastWatcherHasGone(t *testing.T) {
+func TestFeedIsUnwatchedAfterTheLastWatcher(t *testing.T) {
 	var none *Feed
 	f := NewFeed()
 	if none.Watched() || f.Watched() {
@@ -60,7 +60,7 @@ func TestNobodyWatchesAfterTheLastWatcherHasGone(t *testing.T) {
 	subscribe(t, f, Filter{}).Close()
 }
 
-func TestWatchersComeAndGoWhileRequestsAreDecided(t *testing.T) {
+func TestWatchersComeAndGoUnderLoad(t *testing.T) {
 	f := NewFeed()
 	var all sync.WaitGroup
 	for range 2 {
@@ -82,7 +82,7 @@ func TestWatchersComeAndGoWhileRequestsAreDecided(t *testing.T) {
 	all.Wait()
 }
 
-func TestStatusesAreCodesAndClasses(t *testing.T) {
+func TestStatusFilterTakesCodesAndClasses(t *testing.T) {
 	for list, want := range map[string]string{"429": "429", "4xx": "400 429 499", "2XX,429": "200 429", "": "error", "6xx": "error", "99": "error", "600": "error", "4xx,": "error", "xx": "error"} {
 		f, err := ParseFilter(url.Values{"status": {list}})
 		var matched []string
@@ -97,7 +97,7 @@ func TestStatusesAreCodesAndClasses(t *testing.T) {
 	}
 }
 
-func TestAPathShowsNoToken(t *testing.T) {
+func TestWatchedPathsHaveNoTokens(t *testing.T) {
 	for path, want := range map[string]string{
 		"/articles/42": "/articles/42",
 		"/a/3fa85f64-5717-4562-b3fc-2c963f66afa6/b":  "/a/3fa85f64-5717-4562-b3fc-2c963f66afa6/b",
@@ -116,7 +116,7 @@ func TestAPathShowsNoToken(t *testing.T) {
 	}
 }
 
-func TestTextsOfADecisionAreBounded(t *testing.T) {
+func TestDecisionTextsAreLimited(t *testing.T) {
 	long := strings.Repeat("a", 5000)
 	d := &Decision{Method: long, Host: long, Path: "/" + long, Client: long, User: long}
 	d.shorten()

@@ -19,7 +19,7 @@ func accountPage(t *testing.T, lang string, v AccountView) *html.Node {
 	return parsed(t, w.Body.String())
 }
 
-func TestTheAccountPageSaysWhoHasAccessAndWhereOneIsSignedIn(t *testing.T) {
+func TestAccountPageShowsApplicationsAndSessions(t *testing.T) {
 	for lang, want := range map[string][]string{
 		"en": {"maria", "Reader", "Since 3 February 2026.", "Read your articles", "imports", "Stranger", "Nobody has checked its name",
 			"It asks you at each sign-in.", "Firefox on Linux", "this browser", "Last used just now.", "Unknown browser", "Last used 5 min ago.",
@@ -35,7 +35,7 @@ func TestTheAccountPageSaysWhoHasAccessAndWhereOneIsSignedIn(t *testing.T) {
 	}
 }
 
-func TestEveryButtonOfTheAccountPageSaysWhatItIsForAndSendsIt(t *testing.T) {
+func TestAccountPageButtonsAreLabelledAndSubmit(t *testing.T) {
 	root := accountPage(t, "en", accountView("en"))
 	var got, names []string
 	for _, b := range all(all(root, "main")[0], "button") {
@@ -56,7 +56,7 @@ func TestEveryButtonOfTheAccountPageSaysWhatItIsForAndSendsIt(t *testing.T) {
 	}
 }
 
-func TestAnAccountWithoutApplicationsSaysSo(t *testing.T) {
+func TestEmptyAccountPageSaysSo(t *testing.T) {
 	root := accountPage(t, "en", AccountView{Form: testForm, Sessions: []SessionView{{ID: "s", Current: true}}})
 	if page := text(root); !strings.Contains(page, "No application has access") || strings.Contains(page, "more than are shown") {
 		t.Error(page)
@@ -66,7 +66,7 @@ func TestAnAccountWithoutApplicationsSaysSo(t *testing.T) {
 	}
 }
 
-func TestWhatAButtonDidIsAnnounced(t *testing.T) {
+func TestAccountPageAnnouncesButtonResults(t *testing.T) {
 	for _, done := range accountDone {
 		statuses := 0
 		for _, n := range all(accountPage(t, "en", AccountView{Form: testForm, Done: done})) {
@@ -80,7 +80,7 @@ func TestWhatAButtonDidIsAnnounced(t *testing.T) {
 	}
 }
 
-func TestTheConsentPageSaysThatANameIsNotVerified(t *testing.T) {
+func TestConsentPageMarksUnverifiedNames(t *testing.T) {
 	for lang, want := range map[string]string{"en": "Not verified. This application registered itself. Nobody has checked its name.", "zh": "未经验证。"} {
 		p := newPages(t, Config{})
 		for _, unverified := range []bool{true, false} {
@@ -93,7 +93,7 @@ func TestTheConsentPageSaysThatANameIsNotVerified(t *testing.T) {
 	}
 }
 
-func TestTimesOfTheAccountPageAreMarkedForTheScript(t *testing.T) { // S13
+func TestAccountPageTimesAreMarkedForTheScript(t *testing.T) { // S13
 	v := accountView("en")
 	v.Script, v.Origin = "/id/times.js", "https://auth.example"
 	w := httptest.NewRecorder()
@@ -124,7 +124,7 @@ func TestTimesOfTheAccountPageAreMarkedForTheScript(t *testing.T) { // S13
 	}
 }
 
-func TestWhatWasSentIsShownInertAndCut(t *testing.T) { // S13
+func TestSentInputIsShownInertAndTruncated(t *testing.T) { // S13
 	for sent, want := range map[string]string{
 		"https://a.example/cb?x=1&y=2#z":    "https://a.example/cb?…",
 		"https://a.example/cb?":             "https://a.example/cb?",

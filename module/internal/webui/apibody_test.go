@@ -17,7 +17,7 @@ func bodyOf(t *testing.T, schemas, schema string, sent bool) apiBody {
 	return d.describeBody(json.RawMessage(schema), sent)
 }
 
-func TestABodyIsATableWithAnExample(t *testing.T) {
+func TestBodyTableHasAnExample(t *testing.T) {
 	const schemas = `{"Input":{"type":"object","properties":{"title":{"type":"string","minLength":5,"maxLength":100},"state":{"enum":["open","done"]},"id":{"readOnly":true,"type":"integer"},
 		"author":{"type":"object","properties":{"mail":{"type":"string","format":"email","description":"Where to write."}}},"tags":{"type":"array","items":{"type":"string"}}}}}`
 	const schema = `{"allOf":[{"$ref":"#/components/schemas/Input"},{"required":["title"],"properties":{"author":{"required":["mail"]}}}]}`
@@ -48,7 +48,7 @@ func TestABodyIsATableWithAnExample(t *testing.T) {
 }
 
 // Schemas come from files: they may be large, and refer to themselves.
-func TestWhatIsShownOfABodyIsBounded(t *testing.T) {
+func TestShownBodySizeIsLimited(t *testing.T) {
 	b := bodyOf(t, `{"Tree":{"type":"object","properties":{"left":{"$ref":"#/components/schemas/Tree"},"right":{"$ref":"#/components/schemas/Tree"}}},"Loop":{"allOf":[{"$ref":"#/components/schemas/Loop"}]}}`,
 		`{"$ref":"#/components/schemas/Tree"}`, true)
 	if len(b.Fields) > maxFields || len(b.Example) > maxExample {

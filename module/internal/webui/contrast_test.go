@@ -92,7 +92,7 @@ func accents() []string {
 	return list
 }
 
-func TestTheSurfacesTheAccentIsFittedToAreThoseOfTheStyleSheet(t *testing.T) {
+func TestAccentContrastUsesTheStyleSheetsSurfaces(t *testing.T) {
 	_, light, dark := styleSheet(t)
 	if sheet, _, _ := styleSheet(t); !strings.Contains(sheet, "--soft: color-mix(in srgb, var(--accent) 9%, var(--surface))") {
 		t.Error("--soft is mixed in another way than the contrast is reckoned with")
@@ -105,7 +105,7 @@ func TestTheSurfacesTheAccentIsFittedToAreThoseOfTheStyleSheet(t *testing.T) {
 	}
 }
 
-func TestColoursStandOnlyInTheCustomProperties(t *testing.T) {
+func TestColoursAppearOnlyInCustomProperties(t *testing.T) {
 	sheet, light, dark := styleSheet(t)
 	rest := strings.Replace(strings.Replace(sheet, light, "", 1), dark, "", 1)
 	if m := regexp.MustCompile(`#[0-9a-fA-F]{3,8}\b|\b(rgb|hsl|oklch)a?\(|:\s*(white|black|red|gray)\b`).FindString(rest); m != "" {
@@ -131,7 +131,7 @@ func TestTargetsAreLargeAndFocusIsVisible(t *testing.T) {
 	}
 }
 
-func TestContrastIsThatOfTheRecommendation(t *testing.T) {
+func TestContrastFollowsWCAG(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want float64
@@ -144,7 +144,7 @@ func TestContrastIsThatOfTheRecommendation(t *testing.T) {
 	}
 }
 
-func TestAColourIsSixHexDigits(t *testing.T) {
+func TestColourIsSixHexDigits(t *testing.T) {
 	for _, s := range []string{"#fff", "1f5a8c", "#1f5a8", "#1f5a8cc", "#gggggg", "red", "#", "#+12345", "#1_2345", "#12345}"} {
 		if _, err := New(Config{Color: s}); err == nil {
 			t.Errorf("%q was accepted", s)
@@ -161,7 +161,7 @@ func TestAColourIsSixHexDigits(t *testing.T) {
 	}
 }
 
-func TestTheDarkThemeHasAnAccentOfItsOwn(t *testing.T) { // S14
+func TestDarkThemeHasItsOwnAccent(t *testing.T) { // S14
 	for _, c := range []struct{ color, dark, want string }{
 		{"", "", ";--accent-dark:" + defaultColorDark + "}"},
 		{"#a01060", "#ff9ecb", "--accent-light:#a01060;--accent-dark:#ff9ecb}"},

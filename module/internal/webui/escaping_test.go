@@ -30,7 +30,7 @@ var payloads = []string{
 	`</bdi></strong></h1><base href=//xsscanary>`,
 }
 
-func TestNoStringOfAViewBecomesMarkup(t *testing.T) { // U11, U22
+func TestViewStringsAreEscaped(t *testing.T) { // U11, U22
 	for _, payload := range payloads {
 		p := newPages(t, Config{Name: payload})
 		f := Form{Lang: payload, Action: "/a", Token: payload, Request: payload}
@@ -158,7 +158,7 @@ func checkCanary(t *testing.T, page, payload string, root *html.Node) {
 	}
 }
 
-func TestANameIsShownAsItIs(t *testing.T) {
+func TestNameIsShownUnchanged(t *testing.T) {
 	p := newPages(t, Config{})
 	name := `Tom & "Jerry" <{site}>`
 	w := httptest.NewRecorder()
@@ -172,7 +172,7 @@ func TestANameIsShownAsItIs(t *testing.T) {
 	}
 }
 
-func TestAnUnknownErrorCodeIsNotReflected(t *testing.T) { // U12
+func TestUnknownErrorCodeIsNotReflected(t *testing.T) { // U12
 	p := newPages(t, Config{})
 	w := httptest.NewRecorder()
 	p.Error(w, 400, ErrorView{Code: "error_hint-canary"})

@@ -34,7 +34,7 @@ func TestEveryPageCarriesTheSecurityHeaders(t *testing.T) { // U02, U03
 			w, root := s.page(t, p, "en")
 			for name, value := range want {
 				if strings.HasPrefix(s.name, "qr") && (name == "Content-Security-Policy" || name == "X-Frame-Options") {
-					continue // TestThePageWithACodeMayRunItsScriptAndNothingElse
+					continue // TestQRPageCSPAllowsOnlyItsScript
 				}
 				if got := w.Header().Get(name); got != value {
 					t.Errorf("%s: %s is %q", s.name, name, got)
@@ -51,7 +51,7 @@ func TestEveryPageCarriesTheSecurityHeaders(t *testing.T) { // U02, U03
 	}
 }
 
-func TestThePolicyHasNoFormAction(t *testing.T) { // U03
+func TestCSPHasNoFormAction(t *testing.T) { // U03
 	p := newPages(t, Config{})
 	w, _ := states[0].page(t, p, "en")
 	if strings.Contains(w.Header().Get("Content-Security-Policy"), "form-action") {
@@ -59,14 +59,14 @@ func TestThePolicyHasNoFormAction(t *testing.T) { // U03
 	}
 }
 
-func TestAStyleWithCarriageReturnsStillMatchesItsHash(t *testing.T) {
+func TestStyleWithCarriageReturnsMatchesItsHash(t *testing.T) {
 	p := newPages(t, Config{Templates: dir(t, "style.css", "body{color:red}\r\n\r\na{color:blue}\r\n")})
 	if strings.ContainsRune(string(p.style), '\r') {
 		t.Error("a browser hashes the sheet with LF")
 	}
 }
 
-func TestHeadersSetBeforeDoNotWeakenAPage(t *testing.T) {
+func TestEarlierHeadersDoNotWeakenAPage(t *testing.T) {
 	p := newPages(t, Config{HTTPS: true})
 	w := httptest.NewRecorder()
 	w.Header()["Content-Security-Policy"] = []string{"default-src *", "script-src *"}
@@ -83,7 +83,7 @@ func TestHeadersSetBeforeDoNotWeakenAPage(t *testing.T) {
 	}
 }
 
-func TestOnePagesHeadersAreNotAnothers(t *testing.T) {
+func TestPagesDoNotShareHeaders(t *testing.T) {
 	p := newPages(t, Config{})
 	w := httptest.NewRecorder()
 	p.Error(w, 404, ErrorView{Code: "not_found"})
@@ -97,7 +97,7 @@ func TestOnePagesHeadersAreNotAnothers(t *testing.T) {
 	}
 }
 
-func TestHeadGetsTheLengthWithoutTheBody(t *testing.T) {
+func TestHEADGetsTheLengthWithoutTheBody(t *testing.T) {
 	p := newPages(t, Config{})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		p.Login(w, 200, LoginView{Form: testForm})
@@ -113,7 +113,7 @@ func TestHeadGetsTheLengthWithoutTheBody(t *testing.T) {
 	}
 }
 
-func TestALogoIsAllowedByThePolicyAndNothingElse(t *testing.T) {
+func TestCSPAllowsOnlyTheLogo(t *testing.T) {
 	for logo, origin := range map[string]string{
 		"/brand/logo.svg":                         "",
 		"https://cdn.example/a/logo.svg?v=1":      " https://cdn.example",

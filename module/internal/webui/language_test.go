@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestTheLanguageIsThatOfTheRequestTheCookieTheBrowserOrTheFirst(t *testing.T) {
+func TestLanguagePrecedence(t *testing.T) {
 	for _, c := range []struct {
 		name, uiLocales, cookie, accept, want string
 	}{
@@ -45,7 +45,7 @@ func TestTheLanguageIsThatOfTheRequestTheCookieTheBrowserOrTheFirst(t *testing.T
 	}
 }
 
-func TestTheFirstConfiguredLanguageIsTheFallback(t *testing.T) {
+func TestFirstConfiguredLanguageIsTheFallback(t *testing.T) {
 	p := newPages(t, Config{Languages: []string{"zh", "en"}})
 	r := httptest.NewRequest("GET", "/", nil)
 	if got := p.Language(r, ""); got != "zh" {
@@ -58,7 +58,7 @@ func TestTheFirstConfiguredLanguageIsTheFallback(t *testing.T) {
 	}
 }
 
-func TestOnlyConfiguredLanguagesAreAnswered(t *testing.T) {
+func TestOnlyConfiguredLanguagesAreUsed(t *testing.T) {
 	p := newPages(t, Config{Languages: []string{"en"}})
 	r := httptest.NewRequest("GET", "/", nil)
 	r.Header.Set("Accept-Language", "zh")
@@ -67,7 +67,7 @@ func TestOnlyConfiguredLanguagesAreAnswered(t *testing.T) {
 	}
 }
 
-func TestARegionalNameOfABuiltInLanguageNeedsNoFile(t *testing.T) {
+func TestRegionalVariantOfABuiltInLanguageNeedsNoFile(t *testing.T) {
 	p := newPages(t, Config{Languages: []string{"en-GB", "zh-CN"}})
 	r := httptest.NewRequest("GET", "/", nil)
 	if got := p.Language(r, "zh"); got != "zh-CN" {
@@ -75,7 +75,7 @@ func TestARegionalNameOfABuiltInLanguageNeedsNoFile(t *testing.T) {
 	}
 }
 
-func TestWishesForALanguageAreCutAtTheirCaps(t *testing.T) {
+func TestLanguagePreferencesAreLimited(t *testing.T) {
 	p := newPages(t, Config{})
 	r := httptest.NewRequest("GET", "/", nil)
 	if got := p.Language(r, strings.Repeat("fr ", maxLocaleTags-1)+"zh"); got != "zh" {
@@ -107,7 +107,7 @@ func TestWishesForALanguageAreCutAtTheirCaps(t *testing.T) {
 	}
 }
 
-func TestALanguageIsATagWithTexts(t *testing.T) {
+func TestLanguageNeedsAValidTagAndTexts(t *testing.T) {
 	for _, languages := range [][]string{{"de"}, {"zh-TW"}, {""}, {"en", "en"}, {"../en"}, {"!"}, make([]string, 33)} {
 		if _, err := New(Config{Languages: languages}); err == nil {
 			t.Errorf("%q was accepted", languages)

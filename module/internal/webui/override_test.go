@@ -23,7 +23,7 @@ func dir(t *testing.T, files ...string) string {
 	return d
 }
 
-func TestAFileOfTheDirectoryReplacesTheBuiltInOne(t *testing.T) {
+func TestTemplateDirectoryOverridesBuiltInFiles(t *testing.T) {
 	d := dir(t,
 		"login.html", `{{define "title"}}Welcome{{end}}{{define "main"}}<h1>{{.T "login.heading"}} to {{.View.Client}} ({{.Site}})</h1>{{end}}`,
 		"style.css", "h1{color:teal}",
@@ -49,7 +49,7 @@ func TestAFileOfTheDirectoryReplacesTheBuiltInOne(t *testing.T) {
 	}
 }
 
-func TestALayoutOfTheDirectorySurroundsEveryPage(t *testing.T) {
+func TestCustomLayoutAppliesToEveryPage(t *testing.T) {
 	p := newPages(t, Config{Templates: dir(t, "layout.html",
 		`<!doctype html><html lang="{{.Lang}}"><title>{{template "title" .}}</title>{{.Style}}<body><nav>Ours</nav>{{template "main" .}}`)})
 	for _, s := range states {
@@ -59,7 +59,7 @@ func TestALayoutOfTheDirectorySurroundsEveryPage(t *testing.T) {
 	}
 }
 
-func TestAFurtherLanguageComesFromTheDirectory(t *testing.T) {
+func TestLanguageCanComeFromTheTemplateDirectory(t *testing.T) {
 	german := builtinTexts(t, "en.json")
 	delete(german, "html.lang")
 	german["login.heading"] = "Anmelden"
@@ -82,7 +82,7 @@ func TestAFurtherLanguageComesFromTheDirectory(t *testing.T) {
 	}
 }
 
-func TestABadFileIsAnErrorThatNamesFileAndLine(t *testing.T) {
+func TestBadOverrideErrorNamesFileAndLine(t *testing.T) {
 	const title = `{{define "title"}}x{{end}}` + "\n"
 	for _, c := range []struct {
 		name, file, content string
@@ -120,14 +120,14 @@ func TestABadFileIsAnErrorThatNamesFileAndLine(t *testing.T) {
 	}
 }
 
-func TestADirectoryThatIsNotThereIsAnError(t *testing.T) {
+func TestMissingTemplateDirectoryIsAnError(t *testing.T) {
 	d := filepath.Join(t.TempDir(), "none")
 	if _, err := New(Config{Templates: d}); err == nil || !strings.Contains(err.Error(), d) {
 		t.Errorf("%v", err)
 	}
 }
 
-func TestATemplateThatFailsLaterIsAPlain500WithAllHeaders(t *testing.T) {
+func TestLateTemplateFailureIsAPlain500(t *testing.T) {
 	// index fails for this one name only, which no trial can know.
 	d := dir(t, "login.html", `{{define "title"}}x{{end}}{{define "main"}}<h1>half a page</h1>{{if eq .View.Username "odd"}}{{index .View.Username 99}}{{end}}{{end}}`)
 	var log bytes.Buffer

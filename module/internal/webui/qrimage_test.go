@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestACodeIsBlackOnWhiteWithAQuietZone(t *testing.T) {
+func TestQRCodeIsBlackOnWhiteWithQuietZone(t *testing.T) {
 	b, err := QRImage(testAddress)
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestACodeIsBlackOnWhiteWithAQuietZone(t *testing.T) {
 	}
 }
 
-func TestAnAddressThatFitsNoCodeIsAnError(t *testing.T) {
+func TestOverlongQRAddressIsAnError(t *testing.T) {
 	if _, err := QRImage("https://" + strings.Repeat("x", 3000)); err == nil {
 		t.Error("no error")
 	}

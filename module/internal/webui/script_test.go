@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestAScriptIsKeptByItsTag(t *testing.T) {
+func TestScriptIsCachedByItsETag(t *testing.T) {
 	p := newPages(t, Config{})
 	for name, policy := range map[string]string{"wait.js": "same-origin", "times.js": "same-origin", "login.js": "cross-origin"} {
 		w := httptest.NewRecorder()
@@ -37,7 +37,7 @@ func TestAScriptIsKeptByItsTag(t *testing.T) {
 	}
 }
 
-func TestAnUnknownScriptIsAPageNotFound(t *testing.T) {
+func TestUnknownScriptIsNotFound(t *testing.T) {
 	for _, name := range []string{"", "other.js", "../style.css", "wait.js/"} {
 		w := httptest.NewRecorder()
 		newPages(t, Config{}).Script(w, httptest.NewRequest("GET", "/", nil), name)
@@ -47,7 +47,7 @@ func TestAnUnknownScriptIsAPageNotFound(t *testing.T) {
 	}
 }
 
-func TestScriptsMakeNoMarkupAndNoCodeOfText(t *testing.T) {
+func TestScriptsUseNoMarkupInjectionOrEval(t *testing.T) {
 	for name, s := range scripts {
 		code := regexp.MustCompile(`(?m)^\s*//.*$`).ReplaceAllString(s.body, "")
 		if m := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|Function\(|setAttribute|import|postMessage|cookie|Storage`).FindString(code); m != "" {

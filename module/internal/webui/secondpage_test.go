@@ -18,7 +18,7 @@ func qrPage(t *testing.T, v QRView) *httptest.ResponseRecorder {
 	return w
 }
 
-func TestThePageWithACodeMayRunItsScriptAndNothingElse(t *testing.T) {
+func TestQRPageCSPAllowsOnlyItsScript(t *testing.T) {
 	framed := qrView("en", "waiting")
 	framed.Frames = []string{"https://portal.example", "http://localhost:3000", "https://[2001:db8::1]:8443"}
 	scriptless := qrView("en", "waiting")
@@ -51,7 +51,7 @@ func TestThePageWithACodeMayRunItsScriptAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestAPageWithACodeIsNotShownWithAddressesThatLeadElsewhere(t *testing.T) { // B17
+func TestQRPageWithForeignAddressesIsNotRendered(t *testing.T) { // B17
 	for name, spoil := range map[string]func(*QRView){
 		"image":               func(v *QRView) { v.Image = "//evil.example/x" },
 		"poll":                func(v *QRView) { v.Poll = "https://evil.example/" },
@@ -84,7 +84,7 @@ func TestAPageWithACodeIsNotShownWithAddressesThatLeadElsewhere(t *testing.T) { 
 	}
 }
 
-func TestAnErrorIsFramedByListedOriginsAndNobodyElse(t *testing.T) {
+func TestErrorPageMayBeFramedByListedOriginsOnly(t *testing.T) {
 	p := newPages(t, Config{})
 	for name, c := range map[string]struct {
 		frames []string
@@ -106,7 +106,7 @@ func TestAnErrorIsFramedByListedOriginsAndNobodyElse(t *testing.T) {
 	}
 }
 
-func TestTheAddressWithTheAnswerKeepsTheStateByteForByte(t *testing.T) {
+func TestCodeAddressKeepsTheStateExactly(t *testing.T) {
 	for _, state := range []string{"a&b=c#d", "line\r\nend", "\xff\xfe", "\x00", "语言 ✓", `"'<>`, "+%2B ", strings.Repeat("é&", 2000)} {
 		for redirect, want := range map[string]string{
 			"https://portal.example/cb":         "https://portal.example/cb?code=",
@@ -136,7 +136,7 @@ func TestTheAddressWithTheAnswerKeepsTheStateByteForByte(t *testing.T) {
 	}
 }
 
-func TestTheStateOfACodeIsSaidInWordsWhereScreenReadersHearChanges(t *testing.T) {
+func TestQRCodeStateIsAnnouncedInWords(t *testing.T) {
 	p := newPages(t, Config{})
 	for _, lang := range []string{"en", "zh"} {
 		for _, state := range qrStates {
@@ -161,7 +161,7 @@ func TestTheStateOfACodeIsSaidInWordsWhereScreenReadersHearChanges(t *testing.T)
 	}
 }
 
-func TestTheSameCodeIsALinkAndLettersToType(t *testing.T) {
+func TestQRCodeIsAlsoALinkAndUserCode(t *testing.T) {
 	root := parsed(t, qrPage(t, qrView("en", "waiting")).Body.String())
 	page := text(all(root, "main")[0])
 	for _, want := range []string{"Sign in to Portal", "WDJB-MJHT", "Open auth.example/id/device on your phone", "47"} {
@@ -177,7 +177,7 @@ func TestTheSameCodeIsALinkAndLettersToType(t *testing.T) {
 	}
 }
 
-func TestThePageThatConfirmsShowsWhoAsksFromWhere(t *testing.T) { // B22
+func TestConfirmPageShowsWhoAsksFromWhere(t *testing.T) { // B22
 	p := newPages(t, Config{})
 	w := httptest.NewRecorder()
 	p.Confirm(w, 200, confirmView("en"))
@@ -200,7 +200,7 @@ func TestThePageThatConfirmsShowsWhoAsksFromWhere(t *testing.T) { // B22
 	}
 }
 
-func TestToConfirmAndToDenyWeighTheSame(t *testing.T) { // RFC 10027: decline at equal prominence
+func TestConfirmAndDenyButtonsAreEqual(t *testing.T) { // RFC 10027: decline at equal prominence
 	p := newPages(t, Config{})
 	for _, ask := range []bool{true, false} {
 		v := confirmView("en")
@@ -235,7 +235,7 @@ func TestToConfirmAndToDenyWeighTheSame(t *testing.T) { // RFC 10027: decline at
 	}
 }
 
-func TestAnAnsweredRequestHasNoForm(t *testing.T) {
+func TestAnsweredConfirmationHasNoForm(t *testing.T) {
 	p := newPages(t, Config{})
 	for _, done := range confirmDone[1:] {
 		w := httptest.NewRecorder()
@@ -247,7 +247,7 @@ func TestAnAnsweredRequestHasNoForm(t *testing.T) {
 	}
 }
 
-func TestACodeIsEasyToType(t *testing.T) {
+func TestUserCodeFieldIsEasyToFill(t *testing.T) {
 	p := newPages(t, Config{})
 	for _, v := range []EnterCodeView{{Form: testForm}, {Form: testForm, UserCode: "WDJB-MJHT", Failed: true}, {Form: testForm, Limited: true}} {
 		w := httptest.NewRecorder()
@@ -269,7 +269,7 @@ func TestACodeIsEasyToType(t *testing.T) {
 	}
 }
 
-func TestATimeIsSaidInBothWays(t *testing.T) {
+func TestTimeIsShownRelativeAndAbsolute(t *testing.T) {
 	p := newPages(t, Config{})
 	for ago, want := range map[time.Duration]string{-time.Minute: "just now, at 23:06 UTC", 5 * time.Second: "just now, at 23:04 UTC", 4 * time.Minute: "4 min ago, at 23:01 UTC"} {
 		v := confirmView("en")

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-func TestEveryPageIsAWellStructuredDocument(t *testing.T) {
+func TestEveryPageIsWellStructuredHTML(t *testing.T) {
 	p := newPages(t, Config{Name: "Press"})
 	for _, lang := range []string{"en", "zh"} {
 		for _, s := range states {
@@ -131,7 +131,7 @@ func checkLocal(t *testing.T, root *html.Node) {
 	}
 }
 
-func TestTheSignInFormHelpsPasswordManagers(t *testing.T) { // U24
+func TestSignInFormHelpsPasswordManagers(t *testing.T) { // U24
 	p := newPages(t, Config{})
 	w := httptest.NewRecorder()
 	p.Login(w, 200, LoginView{Form: testForm})
@@ -160,7 +160,7 @@ func TestTheSignInFormHelpsPasswordManagers(t *testing.T) { // U24
 	}
 }
 
-func TestARefusedSignInIsAnnouncedAndTiedToTheFields(t *testing.T) {
+func TestFailedSignInIsAnnouncedToScreenReaders(t *testing.T) {
 	p := newPages(t, Config{})
 	for _, c := range []struct {
 		name  string
@@ -206,7 +206,7 @@ func TestARefusedSignInIsAnnouncedAndTiedToTheFields(t *testing.T) {
 	}
 }
 
-func TestTheConsentPageShowsWhoAsksForWhatAndWhereItLeads(t *testing.T) { // U22
+func TestConsentPageShowsClientScopesAndTarget(t *testing.T) { // U22
 	p := newPages(t, Config{})
 	w := httptest.NewRecorder()
 	p.Consent(w, 200, ConsentView{Form: testForm, Client: "Reader", Host: "reader.example", User: "maria", Scopes: scopes})
@@ -248,7 +248,7 @@ func answers(root *html.Node) (buttons []*html.Node) {
 	return buttons
 }
 
-func TestWhoIsKnownIsAllowedWithThePrimaryButtonInView(t *testing.T) { // S12
+func TestVerifiedClientHasAllowAsPrimaryButton(t *testing.T) { // S12
 	p := newPages(t, Config{})
 	for _, unverified := range []bool{false, true} {
 		w := httptest.NewRecorder()
@@ -268,7 +268,7 @@ func TestWhoIsKnownIsAllowedWithThePrimaryButtonInView(t *testing.T) { // S12
 	}
 }
 
-func TestTheConsentPageShowsThePersonByNameAndWhatIsNew(t *testing.T) { // S12
+func TestConsentPageShowsTheUsersNameAndNewScopes(t *testing.T) { // S12
 	p := newPages(t, Config{})
 	w := httptest.NewRecorder()
 	p.Consent(w, 200, ConsentView{Form: testForm, ClientID: "reader", Client: "Article Reader", User: "maria", Name: "Maria Rossi", Scopes: scopes})
@@ -298,7 +298,7 @@ func TestTheConsentPageShowsThePersonByNameAndWhatIsNew(t *testing.T) { // S12
 	}
 }
 
-func TestInitialsAreOfTheFirstAndTheLastWord(t *testing.T) {
+func TestInitialsComeFromTheFirstAndLastWord(t *testing.T) {
 	for name, want := range map[string]string{
 		"Alice Liddell": "AL", "alice": "A", "Article Reader for Teams": "AT", "爱丽丝": "爱", "爱丽丝 Liddell": "爱", "a.b@example.com": "AC",
 		"": "?", " \t": "?", "!!!": "?", "(beta) 2048": "B2", "\xff\xfe": "?", "é": "É", "\u202exy": "X", "42": "4",
@@ -309,7 +309,7 @@ func TestInitialsAreOfTheFirstAndTheLastWord(t *testing.T) {
 	}
 }
 
-func TestAFormOutsideOfARequestHasNoRequestField(t *testing.T) {
+func TestLogoutFormHasNoRequestField(t *testing.T) {
 	p := newPages(t, Config{})
 	w := httptest.NewRecorder()
 	p.Logout(w, 200, LogoutView{Form: Form{Action: "/logout", Token: "t"}})
@@ -318,7 +318,7 @@ func TestAFormOutsideOfARequestHasNoRequestField(t *testing.T) {
 	}
 }
 
-func TestAnErrorPageLeadsOnlyBackToThisHost(t *testing.T) {
+func TestErrorPageLinksOnlyToThisHost(t *testing.T) {
 	p := newPages(t, Config{})
 	for retry, want := range map[string]bool{
 		"": false, "/authorize?a=b&c=d": true, "/": true,
@@ -337,7 +337,7 @@ func TestAnErrorPageLeadsOnlyBackToThisHost(t *testing.T) {
 	}
 }
 
-func TestAFormThatWouldPostElsewhereIsNotShown(t *testing.T) {
+func TestFormWithForeignActionIsNotRendered(t *testing.T) {
 	p := newPages(t, Config{})
 	for _, action := range []string{"", "//evil.example/login", "https://evil.example/", "login", "/\\evil.example", "javascript:alert(1)"} {
 		f := Form{Action: action, Token: "t"}

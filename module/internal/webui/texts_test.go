@@ -40,7 +40,7 @@ func TestEveryTextExistsInEveryLanguage(t *testing.T) {
 	}
 }
 
-func TestEveryTextIsUsedAndNoneTwiceInAFile(t *testing.T) {
+func TestEveryTextIsUsedAndUniqueInItsFile(t *testing.T) {
 	var templates strings.Builder
 	for _, page := range append([]string{"layout"}, pageNames...) {
 		b, err := fs.ReadFile(flat{}, page+".html")

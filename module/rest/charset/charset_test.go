@@ -49,7 +49,7 @@ func piecewise(r Reading, text []byte, begin, size int) (string, error) {
 	return b.String(), err
 }
 
-func TestATextIsReadByItsLabelAndWhatTheConfigurationNames(t *testing.T) {
+func TestTextIsDecodedByLabelAndConfiguration(t *testing.T) {
 	for _, c := range []struct {
 		name, label, named, text string
 		want                     string // "" for an error
@@ -110,7 +110,7 @@ func TestATextIsReadByItsLabelAndWhatTheConfigurationNames(t *testing.T) {
 	}
 }
 
-func TestAnUnknownCharsetIsRefusedByName(t *testing.T) {
+func TestUnknownCharsetIsRefusedByName(t *testing.T) {
 	for _, name := range []string{"", "latin-99", "utf-7", "iso-2022-kr"} {
 		if c, err := Find(name); err == nil || c != nil || !strings.Contains(err.Error(), "'"+name+"'") {
 			t.Errorf("%s: %v %v", name, c, err)
@@ -123,7 +123,7 @@ func TestAnUnknownCharsetIsRefusedByName(t *testing.T) {
 	}
 }
 
-func TestATextThatTheCharsetDoesNotHaveIsNotEncoded(t *testing.T) {
+func TestUnencodableTextIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		name, text, want string
 		ok               bool
@@ -142,7 +142,7 @@ func TestATextThatTheCharsetDoesNotHaveIsNotEncoded(t *testing.T) {
 	}
 }
 
-func TestACutThroughACharacterSaysNothingOfTheRest(t *testing.T) {
+func TestTruncatedCharacterDoesNotAffectTheRest(t *testing.T) {
 	const text = "ab文😀ü"
 	for _, c := range []struct{ label, whole string }{{"", text}, {"latin1", text}, {"gbk", in(t, "gb18030", text)}} {
 		for n := range len(c.whole) + 1 {
@@ -155,7 +155,7 @@ func TestACutThroughACharacterSaysNothingOfTheRest(t *testing.T) {
 
 // What is read as UTF-8 is not changed, whatever else the configuration names, and in any
 // pieces: text is decoded to one thing, or not at all.
-func FuzzTextInUTF8IsNeverChanged(f *testing.F) {
+func FuzzUTF8TextIsNeverChanged(f *testing.F) {
 	names := []string{"", "latin1", "windows-1251", "shift_jis", "euc-jp", "euc-kr", "big5", "gb18030", "koi8-r", "iso-8859-15"}
 	for i, text := range []string{"", "文章", "её", "ab\xff", "M\xfcller", "\xd2\xbb{}", "\ufeffä", "a\ufffdb"} {
 		for _, label := range []string{"", "utf-8", "iso-8859-1", "none"} {

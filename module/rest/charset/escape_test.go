@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestEscapedJSONIsTheSameInASCII(t *testing.T) {
+func TestEscapedJSONIsEquivalentASCII(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a":"b\n"}`:  `{"a":"b\n"}`,
 		`"Zoë 学"`:      `"Zo\u00eb \u5b66"`,

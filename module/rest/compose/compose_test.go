@@ -54,7 +54,7 @@ func list(text string) (all []compose.Member) {
 	return all
 }
 
-func TestMembersThatAreNone(t *testing.T) {
+func TestInvalidComposedMembersAreRefused(t *testing.T) {
 	for members, want := range map[string]string{
 		`a b=1`: "invalid name 'a b'", `=1`: "invalid name", `a[b]=1`: "or a pointer", `$=1`: "invalid name", `/=1`: "invalid name", `/a~2=1`: "/a~2",
 		`a=1;a=2`: "a is given twice", `a=1;/a/b=2`: "/a/b: a has a value", `/a/b=1;a=2`: "a is given twice", `a[]=1;a=1`: "a is given twice",
@@ -102,7 +102,7 @@ func TestMembersThatAreNone(t *testing.T) {
 }
 
 // At most 100 members, and each has its own value.
-func TestTheMostMembers(t *testing.T) {
+func TestMemberCountIsLimited(t *testing.T) {
 	var many []compose.Member
 	for i := range 100 {
 		many = append(many, compose.Member{Name: fmt.Sprint("m", i), Value: "x{id}"})

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestOnlyCodingsThatConditionsCanLookIntoAreAskedFor(t *testing.T) {
+func TestOnlyDecodableCodingsAreRequested(t *testing.T) {
 	conditional := prepared(t, &Config{FailWhen: []FailWhen{{Pointer: "/ok", Op: "==", Values: []string{"false"}, Status: 422}}})
 	for asked, want := range map[string]string{
 		"": "identity", "br": "identity", "*": "identity", "gzip, br;q=1": "gzip", "br, GZIP;q=0.5,zstd ,, deflate": "GZIP;q=0.5, zstd, deflate", "identity": "identity",

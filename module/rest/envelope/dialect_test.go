@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestRulesSayWhereErrorsHaveTheirTexts(t *testing.T) {
+func TestRulesLocateErrorFields(t *testing.T) {
 	const js, page, plain = "application/json", "text/html", "text/plain"
 	code := From{Kind: JSON, Code: "/err/no", Message: "/err/text", Field: "/err/at"}
 	second := From{Kind: JSON, Message: "/why/0"}
@@ -63,7 +63,7 @@ func TestRulesSayWhereErrorsHaveTheirTexts(t *testing.T) {
 	}
 }
 
-func TestTheCodeOfARuleGoesBeforeTheUpstreams(t *testing.T) {
+func TestRuleCodeTakesPrecedenceOverTheUpstreams(t *testing.T) {
 	c := prepared(t, &Config{
 		From:     []From{{Kind: JSON, Code: "/code", Message: "/message"}},
 		FailWhen: []FailWhen{{Pointer: "/ok", Op: "==", Values: []string{"false"}, Status: 409, Code: "refused"}},
@@ -73,14 +73,14 @@ func TestTheCodeOfARuleGoesBeforeTheUpstreams(t *testing.T) {
 	}
 }
 
-func TestAFailureOfTheUpstreamsOwnAuthenticationIsNotTheClients(t *testing.T) {
+func TestUpstreamAuthFailureIsNotTheClients(t *testing.T) {
 	c := prepared(t, &Config{UpstreamAuth: true, FailWhen: []FailWhen{{Pointer: "/code", Op: "==", Values: []string{"40001"}, Status: 401}}})
 	if rec := through(t, c, "GET", answer(200, nil, `{"code":40001,"msg":"bad session"}`)); rec.Code != 502 || !strings.Contains(rec.Body.String(), UpstreamAuthFailed) {
 		t.Error(rec.Code, rec.Body)
 	}
 }
 
-func TestRulesWithoutPrepareAreObeyed(t *testing.T) {
+func TestUnpreparedRulesAreApplied(t *testing.T) {
 	if rec := through(t, oldAPI(), "GET", answer(200, nil, refused)); rec.Code != 422 {
 		t.Error(rec.Code, rec.Body)
 	}
@@ -143,7 +143,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-func TestWrongRulesNameWhatIsWrong(t *testing.T) {
+func TestInvalidRulesNameTheFault(t *testing.T) {
 	long := strings.Repeat("x", maxValue+1)
 	ok := FailWhen{Pointer: "/a", Op: "==", Values: []string{"1"}, Status: 400, Code: "a_1"}
 	change := func(f func(*FailWhen)) FailWhen { r := ok; f(&r); return r }

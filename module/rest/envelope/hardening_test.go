@@ -30,7 +30,7 @@ var leaking = []string{
 	"cannot open /etc/passwd",
 }
 
-func TestStackTracesAndInternalAddressesNeverLeave(t *testing.T) {
+func TestStackTracesAndInternalAddressesAreHidden(t *testing.T) {
 	for _, text := range leaking {
 		quoted := string(appendString(nil, text))
 		for _, body := range []string{
@@ -57,7 +57,7 @@ func TestStackTracesAndInternalAddressesNeverLeave(t *testing.T) {
 	}
 }
 
-func TestOrdinaryTextsAreNotTakenForTraces(t *testing.T) {
+func TestOrdinaryTextsAreNotTakenForStackTraces(t *testing.T) {
 	for _, text := range []string{
 		"The title must have 5 to 100 characters.", "The meeting is at 10:30.", "Row 7, line 12: a comma is missing.",
 		"See https://docs.example.com/errors#e12.", "File \"report.csv\" is too large.", "Version 2.10.3 is needed.", "文章标题太短",

@@ -114,7 +114,7 @@ func gb18030(t testing.TB) *charset.Charset {
 	return c
 }
 
-func TestErrorsAreReadInTheCharsetThatIsConfigured(t *testing.T) {
+func TestErrorsAreReadInTheConfiguredCharset(t *testing.T) {
 	conf := &Config{Charset: gb18030(t)}
 	for body, want := range map[string]string{
 		gb("{\"message\":\"文章不存在\"}"): "文章不存在", "{\"message\":\"文章\"}": "文章", "{\"message\":\"\xff\"}": Lookup(404).Message,
@@ -134,7 +134,7 @@ func gb(s string) string {
 	return out
 }
 
-func TestErrorsInOurShapeArePassedByteForByte(t *testing.T) {
+func TestEnvelopeErrorsPassByteForByte(t *testing.T) {
 	for _, c := range []struct {
 		status int
 		body   string
@@ -188,7 +188,7 @@ func squeeze(t *testing.T, coding, s string) string {
 	return b.String()
 }
 
-func TestCompressedErrorsAreRead(t *testing.T) {
+func TestCompressedErrorsAreDecoded(t *testing.T) {
 	for _, coding := range []string{"gzip", "deflate", "zstd"} {
 		h := map[string]string{"Content-Type": "application/json", "Content-Encoding": coding}
 		rec := through(t, &Config{}, "GET", answer(404, h, squeeze(t, coding, `{"message":"m"}`)))
@@ -211,7 +211,7 @@ func TestCompressedErrorsAreRead(t *testing.T) {
 	}
 }
 
-func TestADecompressedBombIsHeldToTheLimit(t *testing.T) {
+func TestDecompressedSizeIsLimited(t *testing.T) {
 	for _, coding := range []string{"gzip", "deflate", "zstd"} {
 		plain, cut, ok := decompress([]string{coding}, []byte(squeeze(t, coding, strings.Repeat("a", 4<<20))))
 		if coding == "zstd" && !ok {

@@ -52,7 +52,7 @@ func sliced(n, status int, header map[string]string, body string) http.HandlerFu
 
 const refused = `{"success":false,"message":"The title is too short","field":"title"}`
 
-func TestASuccessThatIsAFailureIsAnsweredAsOne(t *testing.T) {
+func TestFailureWithASuccessStatusIsAnError(t *testing.T) {
 	want := enveloped("validation_failed", "The title is too short", "title")
 	unread := enveloped("validation_failed", Lookup(422).Message, "")
 	for _, c := range []struct {
@@ -111,7 +111,7 @@ func TestASuccessThatIsAFailureIsAnsweredAsOne(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFailureIsNotTouched(t *testing.T) {
+func TestSuccessIsUnchangedByFailWhen(t *testing.T) {
 	js := "application/json"
 	for _, c := range []struct {
 		name   string
@@ -161,7 +161,7 @@ func TestWhatIsNoFailureIsNotTouched(t *testing.T) {
 	}
 }
 
-func TestTheAnswerToHEADIsNotAsked(t *testing.T) {
+func TestFailWhenIgnoresHEAD(t *testing.T) {
 	rec := through(t, prepared(t, oldAPI()), "HEAD", answer(200, map[string]string{"Content-Type": "application/json", "Content-Length": "68"}, ""))
 	if rec.Code != 200 || rec.Header().Get("Content-Length") != "68" {
 		t.Error(rec.Code, rec.Header())
@@ -188,7 +188,7 @@ func TestInformationalAnswersPassBeforeAFailure(t *testing.T) {
 	}
 }
 
-func TestWhatAProtocolAnswersIsNotAsked(t *testing.T) {
+func TestFailWhenIgnoresProtocolAnswers(t *testing.T) {
 	rec := through(t, prepared(t, oldAPI()), "GET", func(w http.ResponseWriter, _ *http.Request) {
 		w.(*Writer).Untouched()
 		_, _ = io.WriteString(w, refused)
@@ -198,7 +198,7 @@ func TestWhatAProtocolAnswersIsNotAsked(t *testing.T) {
 	}
 }
 
-func TestAnErrorInPlaceOfWhatIsHeld(t *testing.T) {
+func TestErrorReplacesABufferedAnswer(t *testing.T) {
 	rec := httptest.NewRecorder()
 	w := NewWriter(rec, httptest.NewRequest("GET", "/", nil), prepared(t, oldAPI()))
 	_, _ = io.WriteString(w, `{"x":1,`)
@@ -207,7 +207,7 @@ func TestAnErrorInPlaceOfWhatIsHeld(t *testing.T) {
 	}
 }
 
-func TestTheHeaderOfWhatIsNotAskedPassesAtOnce(t *testing.T) {
+func TestUncheckedAnswersHeaderPassesAtOnce(t *testing.T) {
 	for _, c := range []struct {
 		method, name, value string
 		status              int

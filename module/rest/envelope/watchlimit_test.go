@@ -15,7 +15,7 @@ func list(n int, tail string) string {
 	return `{"list":[0` + strings.Repeat(`,{"aid":12345678901234567890,"subject":"x"}`, n/43) + `]` + tail + `}`
 }
 
-func TestALongSuccessPassesAsSoonAsTheLimitIsReached(t *testing.T) {
+func TestLongSuccessPassesOnceTheLimitIsReached(t *testing.T) {
 	body := list(256<<10, `,"success":true`)
 	for _, size := range []int{1 << 20, 32 << 10, 999} {
 		rec := httptest.NewRecorder()
@@ -40,7 +40,7 @@ func TestALongSuccessPassesAsSoonAsTheLimitIsReached(t *testing.T) {
 	}
 }
 
-func TestAShortSuccessPassesAsSoonAsItIsKnown(t *testing.T) {
+func TestShortSuccessPassesAsSoonAsItIsKnown(t *testing.T) {
 	rec := httptest.NewRecorder()
 	w := NewWriter(rec, httptest.NewRequest("GET", "/", nil), prepared(t, oldAPI()))
 	for _, part := range []string{"\xef", "\xbb\xbf", " ", `{"success":true,`, `"code":0`, `,`} {
@@ -73,7 +73,7 @@ func received(t *testing.T, c *Config, upstream http.HandlerFunc) (status int, b
 	return resp.StatusCode, string(all), err
 }
 
-func TestAFailureThatShowsTooLateAbortsTheConnection(t *testing.T) {
+func TestLateFailureAbortsTheConnection(t *testing.T) {
 	var seen []string
 	c := oldAPI()
 	c.Observe = func(status int, kind Kind) { seen = append(seen, strconv.Itoa(status)+string(kind)) }
@@ -104,7 +104,7 @@ func TestAFailureThatShowsTooLateAbortsTheConnection(t *testing.T) {
 	}
 }
 
-func TestAFailureWithALongBodyIsAnsweredAtTheLimit(t *testing.T) {
+func TestLongFailureBodyIsAnsweredAtTheLimit(t *testing.T) {
 	body := `{"message":"m","success":false,"list":[` + strings.Repeat(`0,`, 256<<10) + `0]}`
 	for _, size := range []int{1 << 20, 32 << 10, 999} {
 		rec := through(t, prepared(t, oldAPI()), "GET", sliced(size, 200, map[string]string{"Content-Type": "application/json"}, body))
@@ -114,9 +114,9 @@ func TestAFailureWithALongBodyIsAnsweredAtTheLimit(t *testing.T) {
 	}
 }
 
-// TestAnUpstreamThatDiesInItsBodyIsNotAnsweredFor: neither by passing on what came nor
+// TestUpstreamDyingMidBodyIsNotAnsweredFor: neither by passing on what came nor
 // by an end of our own.
-func TestAnUpstreamThatDiesInItsBodyIsNotAnsweredFor(t *testing.T) {
+func TestUpstreamDyingMidBodyIsNotAnsweredFor(t *testing.T) {
 	for _, body := range []string{`{"list":[1,`, `{"success":false,`, list(256<<10, "")[:200<<10]} {
 		_, got, err := received(t, prepared(t, oldAPI()), func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
@@ -129,8 +129,8 @@ func TestAnUpstreamThatDiesInItsBodyIsNotAnsweredFor(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoJSONIsHeldToTheLimit: a page, a notice that never ends, bombs.
-func TestWhatIsNoJSONIsHeldToTheLimit(t *testing.T) {
+// TestNonJSONIsHeldToTheLimit: a page, a notice that never ends, bombs.
+func TestNonJSONIsHeldToTheLimit(t *testing.T) {
 	zeros := strings.Repeat("0", 16<<20)
 	for _, c := range []struct{ media, coding, body string }{
 		{"text/html", "", strings.Repeat("<p>x", 64<<10)},
@@ -150,7 +150,7 @@ func TestWhatIsNoJSONIsHeldToTheLimit(t *testing.T) {
 	}
 }
 
-func TestAFailureBehindANoticeAndTheLimitIsStillFound(t *testing.T) {
+func TestFailureAfterNoticeAndLimitIsFound(t *testing.T) {
 	body := "<b>Notice</b> {x}\n" + list(100<<10, `,"success":false`)
 	if _, got, err := received(t, prepared(t, oldAPI()), sliced(9999, 200, map[string]string{"Content-Type": "text/html"}, body)); err == nil || strings.Contains(got, "success") {
 		t.Error(len(got), err)
@@ -189,9 +189,9 @@ func TestTrailersStayTrailers(t *testing.T) {
 	}
 }
 
-// TestALongAnswerInGBKIsReadAsGBK: the second byte of a character may be a backslash, and
+// TestLongGBKAnswerIsDecodedAsGBK: the second byte of a character may be a backslash, and
 // would make what follows a part of the string.
-func TestALongAnswerInGBKIsReadAsGBK(t *testing.T) {
+func TestLongGBKAnswerIsDecodedAsGBK(t *testing.T) {
 	for _, media := range []string{"application/json; charset=gbk", "application/json"} {
 		body := `{"m":"` + gb("嘰") + `",` + list(100<<10, `,"n":"`+gb("嘰")+`","success":false`)[1:]
 		api := oldAPI()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAConditionOnTheWholeText(t *testing.T) {
+func TestFailWhenMatchesTheWholeText(t *testing.T) {
 	long := strings.Repeat("x", maxValue)
 	for _, c := range []struct {
 		name, op, values   string
@@ -61,8 +61,8 @@ func TestAConditionOnTheWholeText(t *testing.T) {
 	}
 }
 
-// TestTheFirstConditionDecidesOfAWordToo, also where one behind it is known to hold earlier.
-func TestTheFirstConditionDecidesOfAWordToo(t *testing.T) {
+// TestFirstConditionAppliesToWordsToo, also where one behind it is known to hold earlier.
+func TestFirstConditionAppliesToWordsToo(t *testing.T) {
 	word := FailWhen{Op: "==", Values: []string{"Fails."}, Status: 409}
 	header := FailWhen{Header: "X-Status", Op: "==", Values: []string{"1"}, Status: 410}
 	for status, rules := range map[int][]FailWhen{409: {word, header, {NotJSON: true}}, 410: {header, word, {NotJSON: true}}, 502: {{NotJSON: true}, word, header}} {

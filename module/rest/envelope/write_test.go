@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestEveryStatusHasTheCodeOfTheTable(t *testing.T) {
+func TestEveryStatusHasItsTableCode(t *testing.T) {
 	want := map[int]string{
 		400: "bad_request", 401: "unauthorized", 403: "forbidden", 404: "not_found", 405: "method_not_allowed", 406: "not_acceptable",
 		409: "conflict", 410: "gone", 412: "precondition_failed", 413: "payload_too_large", 415: "unsupported_media_type",
@@ -38,7 +38,7 @@ func TestEveryStatusHasTheCodeOfTheTable(t *testing.T) {
 	}
 }
 
-func TestWriteSetsTheBodyAndKeepsWhatTheRefusalSays(t *testing.T) {
+func TestWriteKeepsTheRefusalsHeaders(t *testing.T) {
 	w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)
 	kept := []string{"Retry-After", "Www-Authenticate", "Allow", "X-Ratelimit-Limit", "Access-Control-Allow-Origin", "Vary"}
 	for _, name := range append(kept, described...) {
@@ -63,7 +63,7 @@ func TestWriteSetsTheBodyAndKeepsWhatTheRefusalSays(t *testing.T) {
 	}
 }
 
-func TestProblemJSONGoesToThoseWhoPreferIt(t *testing.T) {
+func TestProblemJSONIsSentWherePreferred(t *testing.T) {
 	for _, c := range []struct {
 		accept string
 		want   bool
@@ -97,7 +97,7 @@ func TestProblemJSONGoesToThoseWhoPreferIt(t *testing.T) {
 	}
 }
 
-func TestAProblemHasTheSameCodeAndField(t *testing.T) {
+func TestProblemJSONHasTheSameCodeAndField(t *testing.T) {
 	for status, title := range map[int]string{404: "Not Found", 499: "Bad Request", 600: "Internal Server Error"} {
 		w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)
 		r.Header.Set("Accept", "application/problem+json")
@@ -132,7 +132,7 @@ func (d discard) Header() http.Header         { return d.h }
 func (d discard) WriteHeader(int)             {}
 func (d discard) Write(p []byte) (int, error) { return len(p), nil }
 
-func TestASuccessCostsTheWrapperOnly(t *testing.T) {
+func TestSuccessCostsTheWrapperOnly(t *testing.T) {
 	r := httptest.NewRequest("GET", "/", nil)
 	c, body := &Config{}, []byte("body")
 	var inner http.ResponseWriter = discard{http.Header{}}
@@ -148,7 +148,7 @@ func TestASuccessCostsTheWrapperOnly(t *testing.T) {
 }
 
 // S03: messages are of one style, and make sense without the field beside them.
-func TestMessagesAreOfOneStyle(t *testing.T) {
+func TestMessagesFollowOneStyle(t *testing.T) {
 	for _, e := range Codes {
 		if m := e.Message; m == "" || m[0] < 'a' || m[0] > 'z' || strings.HasSuffix(m, ".") {
 			t.Errorf("%d: %q", e.Status, m)
@@ -162,7 +162,7 @@ func TestMessagesAreOfOneStyle(t *testing.T) {
 }
 
 // Errors are written without encoding/json, and are what it would write.
-func TestErrorsAreTheJSONOfTheirMembers(t *testing.T) {
+func TestErrorsMatchEncodingJSON(t *testing.T) {
 	texts := []string{"", "plain", "ü", "文", "\xff", "a\u2028b\u2029", strings.Repeat("x", 300)}
 	for c := range rune(256) {
 		texts = append(texts, "a"+string(c)+"b", string([]byte{byte(c)}))

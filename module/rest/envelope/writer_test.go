@@ -39,7 +39,7 @@ func enveloped(code, message, field string) string {
 	return string(Error{Code: code, Message: message, Field: field}.json())
 }
 
-func TestAnOversizedErrorIsAnsweredAtTheLimit(t *testing.T) {
+func TestOversizedErrorIsAnsweredAtTheLimit(t *testing.T) {
 	rec := httptest.NewRecorder()
 	w := NewWriter(rec, httptest.NewRequest("GET", "/", nil), &Config{})
 	w.Header().Set("Content-Type", "text/html")
@@ -66,7 +66,7 @@ func TestAnOversizedErrorIsAnsweredAtTheLimit(t *testing.T) {
 	}
 }
 
-func TestExactlyTheLimitIsStillRead(t *testing.T) {
+func TestBodyOfExactlyTheLimitIsRead(t *testing.T) {
 	body := `{"message":"m"}`
 	body += strings.Repeat(" ", maxBody-len(body))
 	if rec := through(t, &Config{}, "GET", answer(404, nil, body)); rec.Body.String() != enveloped("not_found", "m", "") {
@@ -77,7 +77,7 @@ func TestExactlyTheLimitIsStillRead(t *testing.T) {
 	}
 }
 
-func TestOneByteChunksAndFlushesMakeNoDifference(t *testing.T) {
+func TestOneByteChunksMakeNoDifference(t *testing.T) {
 	rec := through(t, &Config{}, "GET", func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(404)
 		for _, b := range []byte(`{"message":"m"}`) {
@@ -109,7 +109,7 @@ func TestSuccessesAreUntouched(t *testing.T) {
 	}
 }
 
-func TestAHEADGetsTheHeaderOnly(t *testing.T) {
+func TestHEADGetsErrorHeadersOnly(t *testing.T) {
 	rec := through(t, &Config{}, "HEAD", answer(404, map[string]string{"Content-Length": "4711", "Content-Type": "text/html"}, ""))
 	if rec.Code != 404 || rec.Body.Len() != 0 || rec.Header().Get("Content-Type") != "application/json" || rec.Header().Get("Content-Length") != "" {
 		t.Error(rec.Code, rec.Header(), rec.Body)
@@ -121,7 +121,7 @@ func TestAHEADGetsTheHeaderOnly(t *testing.T) {
 	}
 }
 
-func TestAProtocolAnswerIsLeftUntouched(t *testing.T) {
+func TestProtocolAnswerIsLeftUntouched(t *testing.T) {
 	body := `{"error":"invalid_grant"}`
 	rec := through(t, &Config{UpstreamAuth: true}, "POST", func(w http.ResponseWriter, r *http.Request) {
 		w.(*Writer).Untouched()
@@ -132,7 +132,7 @@ func TestAProtocolAnswerIsLeftUntouched(t *testing.T) {
 	}
 }
 
-func TestAnUpstreamThatRefusesTheGatewayIsABadGateway(t *testing.T) {
+func TestUpstreamAuthRefusalIsA502(t *testing.T) {
 	for _, status := range []int{401, 403} {
 		h := map[string]string{"Www-Authenticate": "Basic realm=\"legacy\"", "Content-Type": "application/json"}
 		body := `{"error":{"code":"c","message":"m"}}`
@@ -146,14 +146,14 @@ func TestAnUpstreamThatRefusesTheGatewayIsABadGateway(t *testing.T) {
 	}
 }
 
-func TestExposePassesTextsOf5xx(t *testing.T) {
+func TestExposePasses5xxMessages(t *testing.T) {
 	rec := through(t, &Config{Expose: true}, "GET", answer(500, nil, `{"message":"quota table is locked"}`))
 	if rec.Body.String() != enveloped("upstream_error", "quota table is locked", "") {
 		t.Fatal(rec.Body)
 	}
 }
 
-func TestFailReplacesWhatIsHeldAndNothingElse(t *testing.T) {
+func TestFailReplacesOnlyABufferedAnswer(t *testing.T) {
 	rec := httptest.NewRecorder()
 	w := NewWriter(rec, httptest.NewRequest("GET", "/", nil), &Config{})
 	w.Header().Set("Retry-After", "3")
@@ -206,7 +206,7 @@ func serve(t *testing.T, c *Config, h http.HandlerFunc) *httptest.Server {
 	return s
 }
 
-func TestAnUpstreamThatDiesInMidBodyAbortsTheConnection(t *testing.T) {
+func TestUpstreamDyingMidBodyAbortsTheConnection(t *testing.T) {
 	for _, status := range []int{200, 404} {
 		s := serve(t, &Config{}, func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)
@@ -224,7 +224,7 @@ func TestAnUpstreamThatDiesInMidBodyAbortsTheConnection(t *testing.T) {
 	}
 }
 
-func TestInformationalAnswersPassAndDecideNothing(t *testing.T) {
+func TestInformationalAnswersPassUnchanged(t *testing.T) {
 	s := serve(t, &Config{}, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Link", "</a>; rel=preload")
 		w.WriteHeader(http.StatusEarlyHints)
@@ -246,7 +246,7 @@ func TestInformationalAnswersPassAndDecideNothing(t *testing.T) {
 	}
 }
 
-func TestAnUpgradePassesWithHijackAndDeadlines(t *testing.T) {
+func TestUpgradeSupportsHijackAndDeadlines(t *testing.T) {
 	s := serve(t, &Config{}, func(w http.ResponseWriter, _ *http.Request) {
 		rc := http.NewResponseController(w)
 		if err := rc.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
@@ -304,7 +304,7 @@ func TestSendfileStaysPossible(t *testing.T) {
 	w.Flush()
 }
 
-func TestABodyIsAlwaysAnEnvelope(t *testing.T) {
+func TestErrorBodyIsAlwaysAnEnvelope(t *testing.T) {
 	rec := through(t, &Config{}, "GET", answer(400, nil, "<>&\u2028\xff"))
 	if !json.Valid(rec.Body.Bytes()) {
 		t.Fatal(rec.Body)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestWhatCanBeKnownOfAnAddressIsKnownBeforeAnythingIsSent(t *testing.T) {
+func TestForbiddenAddressesAreFoundBeforeSending(t *testing.T) {
 	a := newAddresses(nil, nil, nil)
 	for text, want := range map[string]error{
 		"https://files.example/a.csv":            nil,
@@ -99,7 +99,7 @@ func TestWhatCanBeKnownOfAnAddressIsKnownBeforeAnythingIsSent(t *testing.T) {
 	}
 }
 
-func TestPermittedRangesArePermittedAndNoMore(t *testing.T) {
+func TestExactlyTheAllowedRangesAreAllowed(t *testing.T) {
 	f := &Fetch{Allow: []string{"127.0.0.0/8", "fd00::/8", "10.1.2.3"}}
 	allow, err := prefixes("allow", f.Allow)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestAConfigurationSaysWhatIsWrong(t *testing.T) {
+func TestInvalidConfigErrorNamesTheOption(t *testing.T) {
 	good := Config{Path: "import-jobs", Upstream: "/api.php?mod=import", Fetch: &Fetch{}}
 	if err := good.Check(); err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestAConfigurationSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestWhatIsLeftOutHasItsDefault(t *testing.T) {
+func TestOmittedOptionsHaveDefaults(t *testing.T) {
 	c := Config{Path: "/import-jobs/", Upstream: "/x", Queue: 5, Fetch: &Fetch{}}.Defaulted()
 	if c.Path != "import-jobs" || c.Name != "import-jobs" || c.Method != "POST" || c.Keep != 24*time.Hour || c.PerClient != 5 || c.Workers != 4 || c.Timeout != time.Hour {
 		t.Errorf("%+v", c)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-func TestAFileIsFetched(t *testing.T) {
+func TestFetchDownloadsAFile(t *testing.T) {
 	port := files(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Accept-Encoding") != "identity" || r.Header.Get("Authorization") != "" || r.Method != http.MethodGet {
 			t.Error(r.Method, r.Header)
@@ -27,7 +27,7 @@ func TestAFileIsFetched(t *testing.T) {
 	}
 }
 
-func TestTheAddressThatIsConnectedToDecides(t *testing.T) {
+func TestConnectedAddressIsChecked(t *testing.T) {
 	var reached atomic.Int32
 	port := files(t, func(w http.ResponseWriter, _ *http.Request) { reached.Add(1) })
 	only := func(f *Fetch) { f.Allow = nil }
@@ -59,7 +59,7 @@ func TestTheAddressThatIsConnectedToDecides(t *testing.T) {
 	}
 }
 
-func TestANameWithAForbiddenAddressAmongOthersIsNotConnectedToThere(t *testing.T) {
+func TestForbiddenAddressOfANameIsNotContacted(t *testing.T) {
 	var reached atomic.Int32
 	port := files(t, func(w http.ResponseWriter, _ *http.Request) { reached.Add(1) })
 	// 127.0.0.2 is the same server's port without a listener, and may be asked.
@@ -73,7 +73,7 @@ func TestANameWithAForbiddenAddressAmongOthersIsNotConnectedToThere(t *testing.T
 	}
 }
 
-func TestRedirectsAreFollowedToWhereAFileMayBe(t *testing.T) {
+func TestRedirectsToAllowedAddressesAreFollowed(t *testing.T) {
 	var port string
 	port = files(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Referer") != "" {
@@ -118,7 +118,7 @@ func TestRedirectsAreFollowedToWhereAFileMayBe(t *testing.T) {
 	}
 }
 
-func TestAFileComesWholeOrNotAtAll(t *testing.T) {
+func TestTruncatedFileIsRefused(t *testing.T) {
 	port := files(t, func(w http.ResponseWriter, r *http.Request) {
 		hijack := func(text string) {
 			c, buffer, err := http.NewResponseController(w).Hijack()
@@ -174,7 +174,7 @@ func TestAFileComesWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-func TestASlowFileServerIsGivenUp(t *testing.T) {
+func TestSlowFileServerTimesOut(t *testing.T) {
 	end := make(chan struct{})
 	port := files(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/header" {
@@ -203,7 +203,7 @@ func TestASlowFileServerIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestASlowUpstreamIsNotTheFileServersFault(t *testing.T) {
+func TestSlowUpstreamIsNotTheFileServersFault(t *testing.T) {
 	port := files(t, func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write(make([]byte, 64<<10)) })
 	f := fetching(t, nil, func(f *Fetch) { f.Timeout = 500 * time.Millisecond })
 	got, failure := f.openFile(t.Context(), "https://127.0.0.1:"+port+"/")
@@ -223,7 +223,7 @@ func TestASlowUpstreamIsNotTheFileServersFault(t *testing.T) {
 	}
 }
 
-func TestAFetchEndsWithItsJob(t *testing.T) {
+func TestFetchEndsWithItsJob(t *testing.T) {
 	gone := make(chan struct{})
 	port := files(t, func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusOK)
@@ -245,7 +245,7 @@ func TestAFetchEndsWithItsJob(t *testing.T) {
 	got.Close()
 }
 
-func TestAnUpstreamThatTakesHalfAFileForWholeIsNotBelieved(t *testing.T) {
+func TestTruncatedFileFailsTheJobDespiteUpstreamSuccess(t *testing.T) {
 	port := files(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "100")
 		_, _ = w.Write([]byte("half"))

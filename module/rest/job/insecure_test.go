@@ -24,7 +24,7 @@ func plainFiles(t *testing.T, at string, serve http.HandlerFunc) (port string) {
 }
 
 // http is spoken with the named ranges alone: what counts is the address of each connection.
-func TestOnlyNamedRangesAreFetchedFromInsecurely(t *testing.T) {
+func TestHTTPIsFetchedFromListedRangesOnly(t *testing.T) {
 	var reached atomic.Int32
 	elsewhere := plainFiles(t, "127.0.0.2:0", func(w http.ResponseWriter, _ *http.Request) {
 		reached.Add(1)

@@ -11,7 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-func TestAJobIsQueuedRunAndEnded(t *testing.T) {
+func TestJobIsQueuedRunAndEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, w := newShelf(), newWork(nil)
 		q := node(t, s, w, "a")
@@ -34,7 +34,7 @@ func TestAJobIsQueuedRunAndEnded(t *testing.T) {
 	})
 }
 
-func TestALeaseIsRenewedAsLongAsAJobRuns(t *testing.T) {
+func TestLeaseIsRenewedWhileTheJobRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		end := make(chan struct{})
 		s, w := newShelf(), newWork(until(end))
@@ -90,7 +90,7 @@ func (p *pausing) Swap(ctx context.Context, r store.Record) (store.Record, error
 	return p.shelf.Swap(ctx, r)
 }
 
-func TestAPausedNodesLateResultIsRefused(t *testing.T) {
+func TestPausedNodesLateResultIsRefused(t *testing.T) {
 	for name, retry := range map[string]int{"not to be repeated": 0, "may be repeated": 1} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestAPausedNodesLateResultIsRefused(t *testing.T) {
 	}
 }
 
-func TestAStoreThatIsAwayWhileAJobEndsIsWaitedFor(t *testing.T) {
+func TestStoreOutageAtAJobsEndIsAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		end := make(chan struct{})
 		s, w := newShelf(), newWork(until(end))
@@ -158,7 +158,7 @@ func TestAStoreThatIsAwayWhileAJobEndsIsWaitedFor(t *testing.T) {
 	})
 }
 
-func TestAReloadHandsOver(t *testing.T) {
+func TestReloadHandsJobsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf()
 		w := newWork(func(ctx context.Context, t Task) *Failure {
@@ -192,7 +192,7 @@ func TestAReloadHandsOver(t *testing.T) {
 	})
 }
 
-func TestTheEndOfTheProcessIsNoSilence(t *testing.T) {
+func TestShutdownRecordsInterruptedJobs(t *testing.T) {
 	for retry, want := range map[int]State{0: Failed, 1: Queued} {
 		synctest.Test(t, func(t *testing.T) {
 			s, w := newShelf(), newWork(until(nil))
@@ -214,7 +214,7 @@ func TestTheEndOfTheProcessIsNoSilence(t *testing.T) {
 	}
 }
 
-func TestANodeDoesNotGiveUpItsOwnJobWhenTheStoreComesBack(t *testing.T) {
+func TestNodeKeepsItsJobAcrossAStoreOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		end := make(chan struct{})
 		s, w := newShelf(), newWork(until(end))
@@ -238,7 +238,7 @@ func TestANodeDoesNotGiveUpItsOwnJobWhenTheStoreComesBack(t *testing.T) {
 
 // A claim takes effect without an answer, and another node's too, at the next look of each:
 // whose it was is not to be told by the fence alone.
-func TestAClaimWithoutAnAnswerIsItsNodes(t *testing.T) {
+func TestUnconfirmedJobClaimBelongsToItsNode(t *testing.T) {
 	for _, effect := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			s, first, second := newShelf(), newWork(until(nil)), newWork(until(nil))
@@ -279,7 +279,7 @@ func TestAClaimWithoutAnAnswerIsItsNodes(t *testing.T) {
 	}
 }
 
-func TestAClaimWithoutAnAnswerIsGoneOnWithWhenTheStoreIsBack(t *testing.T) {
+func TestUnconfirmedJobClaimResumesAfterAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, w := newShelf(), newWork(nil)
 		q := node(t, s, w, "a")

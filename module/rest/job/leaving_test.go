@@ -25,7 +25,7 @@ func (l *leaver) Create(ctx context.Context, r store.Record) (store.Record, erro
 }
 
 // N17: a client that leaves in the right moment keeps no job in the store that its places do not count.
-func TestAJobOfAClientThatLeavesIsCounted(t *testing.T) {
+func TestJobOfADepartedClientIsCounted(t *testing.T) {
 	s := newShelf()
 	ctx, leave := context.WithCancel(t.Context())
 	q := node(t, s, newWork(nil), "a", func(c *QueueConfig) { c.Store = &leaver{s, leave} })

@@ -12,7 +12,7 @@ import (
 
 func watched(w *witness) func(*QueueConfig) { return func(c *QueueConfig) { c.Observer = w } }
 
-func TestWhatBecomesOfAJobIsToldOnce(t *testing.T) {
+func TestJobOutcomeIsReportedOnce(t *testing.T) {
 	fails := func(context.Context, Task) *Failure { return UpstreamFailed.Failure() }
 	for name, c := range map[string]struct {
 		do     func(context.Context, Task) *Failure
@@ -58,7 +58,7 @@ func drained(_ *testing.T, q *Queue, _ *Job) {
 }
 
 // Each operation of the store takes effect once without an answer.
-func TestWhatIsWrittenWithoutAnAnswerIsToldOnceToo(t *testing.T) {
+func TestUnacknowledgedWritesReportOnce(t *testing.T) {
 	for place := range 24 {
 		synctest.Test(t, func(t *testing.T) {
 			s, w := newShelf(), new(witness)
@@ -87,7 +87,7 @@ func TestWhatIsWrittenWithoutAnAnswerIsToldOnceToo(t *testing.T) {
 }
 
 // The other node tells that the job was interrupted, and what comes late is told by nobody.
-func TestALateResultIsNotTold(t *testing.T) {
+func TestLateJobResultIsNotReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		end := make(chan struct{})
 		s, first, second := newShelf(), new(witness), new(witness)
@@ -118,7 +118,7 @@ func TestALateResultIsNotTold(t *testing.T) {
 	})
 }
 
-func TestWishesThatAreRefusedAreTold(t *testing.T) {
+func TestRefusedJobRequestsAreReported(t *testing.T) {
 	w := new(witness)
 	q := node(t, newShelf(), newWork(nil), "a", watched(w), func(c *QueueConfig) { c.Queue, c.PerClient = 2, 1 })
 	for _, client := range []string{"one", "one", "two", "three"} {
@@ -129,7 +129,7 @@ func TestWishesThatAreRefusedAreTold(t *testing.T) {
 	}
 }
 
-func TestWhatBecomesOfFilesIsTold(t *testing.T) {
+func TestFetchOutcomeIsReported(t *testing.T) {
 	// The rest of a fetch is tested over HTTP: here nothing is reached.
 	w := new(witness)
 	q := node(t, newShelf(), newWork(nil), "a", watched(w), func(c *QueueConfig) { c.Fetch = &Fetch{} })
@@ -144,7 +144,7 @@ func TestWhatBecomesOfFilesIsTold(t *testing.T) {
 	}
 }
 
-func TestTheBacklogIsWhatWasLastSeen(t *testing.T) {
+func TestBacklogIsTheLastSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf()
 		a, b := node(t, s, newWork(until(nil)), "a"), node(t, s, newWork(nil), "b", func(c *QueueConfig) { c.Workers = 1 })

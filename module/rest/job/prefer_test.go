@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestWhatAClientPrefersIsRead(t *testing.T) {
+func TestPreferHeaderIsParsed(t *testing.T) {
 	for line, want := range map[string]Prefer{
 		"":                                    {},
 		"respond-async":                       {Async: true},

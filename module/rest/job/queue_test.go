@@ -13,7 +13,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-func TestACancelledJobIsNotRunAndARunningOneEnds(t *testing.T) {
+func TestCancelledJobsDoNotRunAndRunningOnesStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, w := newShelf(), newWork(until(nil))
 		a := node(t, s, w, "a", func(c *QueueConfig) { c.Workers = 1 })
@@ -52,7 +52,7 @@ func TestACancelledJobIsNotRunAndARunningOneEnds(t *testing.T) {
 	})
 }
 
-func TestAnybodyElseSeesNoJob(t *testing.T) {
+func TestOthersCannotSeeAJob(t *testing.T) {
 	s := newShelf()
 	q, other := node(t, s, newWork(nil), "a"), node(t, s, newWork(nil), "a", func(c *QueueConfig) { c.Name = "another" })
 	j := submit(t, q)
@@ -74,7 +74,7 @@ func TestAnybodyElseSeesNoJob(t *testing.T) {
 	}
 }
 
-func TestTheQueueIsBoundedOnAllNodesTogether(t *testing.T) {
+func TestJobQueueIsLimitedAcrossNodes(t *testing.T) {
 	s := newShelf()
 	few := func(c *QueueConfig) { c.Queue, c.PerClient = 10, 4 }
 	a, b := node(t, s, newWork(nil), "a", few), node(t, s, newWork(nil), "b", few)
@@ -114,7 +114,7 @@ func TestTheQueueIsBoundedOnAllNodesTogether(t *testing.T) {
 }
 
 // N06: of a queue of 12, callers without a token have 6: 4 for any, 2 for newcomers.
-func TestCallersWithoutATokenHaveHalfOfTheQueue(t *testing.T) {
+func TestAnonymousCallersGetHalfOfTheQueue(t *testing.T) {
 	s := newShelf()
 	q := node(t, s, newWork(nil), "a", func(c *QueueConfig) { c.Queue, c.PerClient = 12, 3 })
 	for i, c := range []struct {
@@ -148,7 +148,7 @@ func TestCallersWithoutATokenHaveHalfOfTheQueue(t *testing.T) {
 }
 
 // Small queues have no places for newcomers, but all their places can be had.
-func TestAQueueOfAnySizeCanBeFilledWithoutAToken(t *testing.T) {
+func TestSmallQueueCanBeFilledCompletely(t *testing.T) {
 	for most := 1; most <= 8; most++ {
 		q := node(t, newShelf(), newWork(nil), "a", func(c *QueueConfig) { c.Queue, c.PerClient = most, most })
 		n := 0
@@ -165,7 +165,7 @@ func TestAQueueOfAnySizeCanBeFilledWithoutAToken(t *testing.T) {
 	}
 }
 
-func TestAClientHasItsShareOfTheQueue(t *testing.T) {
+func TestJobQueueIsLimitedPerClient(t *testing.T) {
 	s := newShelf()
 	q := node(t, s, newWork(nil), "a", func(c *QueueConfig) { c.Queue, c.PerClient = 10, 3 })
 	for range 3 {
@@ -179,7 +179,7 @@ func TestAClientHasItsShareOfTheQueue(t *testing.T) {
 	}
 }
 
-func TestABodyIsBounded(t *testing.T) {
+func TestJobBodySizeIsLimited(t *testing.T) {
 	q := node(t, newShelf(), newWork(nil), "a")
 	if _, refused, err := q.Submit(t.Context(), Request{Body: make([]byte, MaxBody)}); refused != nil || err != nil {
 		t.Error(refused, err)
@@ -191,7 +191,7 @@ func TestABodyIsBounded(t *testing.T) {
 
 // Every operation of the store fails once, without effect or with it but without an answer,
 // at every place where one is made.
-func TestWhateverFailsInTheStoreNoAcknowledgedJobIsLostOrRunTwice(t *testing.T) {
+func TestStoreFaultsNeverLoseOrRepeatAJob(t *testing.T) {
 	for _, effect := range []bool{false, true} {
 		for place := range 60 {
 			synctest.Test(t, func(t *testing.T) {
@@ -240,7 +240,7 @@ func TestWhateverFailsInTheStoreNoAcknowledgedJobIsLostOrRunTwice(t *testing.T) 
 	}
 }
 
-func TestAMarkWithoutAJobIsClearedAway(t *testing.T) {
+func TestOrphanedQueueMarkIsRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf()
 		q := node(t, s, newWork(nil), "a")
@@ -258,7 +258,7 @@ func TestAMarkWithoutAJobIsClearedAway(t *testing.T) {
 	})
 }
 
-func TestAnUpstreamThatTakesTooLongIsGivenUp(t *testing.T) {
+func TestSlowUpstreamTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := node(t, newShelf(), newWork(until(nil)), "a", func(c *QueueConfig) { c.Timeout = time.Minute })
 		q.Start()
@@ -271,7 +271,7 @@ func TestAnUpstreamThatTakesTooLongIsGivenUp(t *testing.T) {
 	})
 }
 
-func TestAPanicEndsItsJobOnly(t *testing.T) {
+func TestPanicEndsOnlyItsJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWork(func(context.Context, Task) *Failure { panic("no") })
 		q := node(t, newShelf(), w, "a")
@@ -285,7 +285,7 @@ func TestAPanicEndsItsJobOnly(t *testing.T) {
 	})
 }
 
-func TestNoMoreJobsRunThanThereAreHands(t *testing.T) {
+func TestJobConcurrencyIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		now, most, done := 0, 0, 0
@@ -317,7 +317,7 @@ func TestNoMoreJobsRunThanThereAreHands(t *testing.T) {
 	})
 }
 
-func TestTheProgressIsWritten(t *testing.T) {
+func TestJobProgressIsStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWork(func(_ context.Context, t Task) *Failure {
 			t.Answer.Header().Set("Content-Type", "application/x-ndjson")
@@ -349,7 +349,7 @@ func TestTheProgressIsWritten(t *testing.T) {
 	})
 }
 
-func TestAQueueNeedsItsParts(t *testing.T) {
+func TestQueueNeedsStoreAndPath(t *testing.T) {
 	if _, err := NewQueue(QueueConfig{Config: Config{Path: "a", Upstream: "/a"}}); err == nil {
 		t.Error("a queue without a store was made")
 	}
@@ -358,7 +358,7 @@ func TestAQueueNeedsItsParts(t *testing.T) {
 	}
 }
 
-func TestARunEndsTheMomentItIsCancelledHere(t *testing.T) {
+func TestCancelledJobStopsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := node(t, newShelf(), newWork(until(nil)), "a")
 		q.Start()
@@ -375,7 +375,7 @@ func TestARunEndsTheMomentItIsCancelledHere(t *testing.T) {
 	})
 }
 
-func TestAFullQueueIsNotWrittenTo(t *testing.T) {
+func TestFullJobQueueIsNotWrittenTo(t *testing.T) {
 	s := newShelf()
 	q := node(t, s, newWork(nil), "a", func(c *QueueConfig) { c.Queue = 1 })
 	submit(t, q)
@@ -390,7 +390,7 @@ func TestAFullQueueIsNotWrittenTo(t *testing.T) {
 	}
 }
 
-func TestTheLastPlaceIsNotFilledByTwoNodes(t *testing.T) {
+func TestLastQueuePlaceIsNotTakenTwice(t *testing.T) {
 	s := newShelf()
 	q := node(t, s, newWork(nil), "a", func(c *QueueConfig) { c.Queue = 1 })
 	s.broken(func(op string) (error, error) {
@@ -407,7 +407,7 @@ func TestTheLastPlaceIsNotFilledByTwoNodes(t *testing.T) {
 	}
 }
 
-func TestABodyHasOneMemberOnce(t *testing.T) {
+func TestJobBodyHasExactlyOneMember(t *testing.T) {
 	for body, field := range map[string]string{
 		`{"u":"x"}`: "", `{}`: "u", `{"u":1}`: "u", `{"u":""}`: "u", `{"u":null}`: "u", `{"u":"a","u":"b"}`: "u", `{"u":"a","\u0075":"b"}`: "u", `{"u":"a","x":1}`: "x",
 	} {
@@ -423,7 +423,7 @@ func TestABodyHasOneMemberOnce(t *testing.T) {
 	}
 }
 
-func TestAFaultWhileAJobIsStoredSaysThatItMayBeThere(t *testing.T) {
+func TestFaultDuringJobCreateReportsUnknownOutcome(t *testing.T) {
 	for op, unknown := range map[string]bool{"list": false, "enter": false, "create": true} {
 		s := newShelf()
 		q := node(t, s, newWork(nil), "a")

@@ -21,7 +21,7 @@ func recording(t *testing.T, pointer string) *Recorder {
 	return &Recorder{header: make(http.Header), told: plan}
 }
 
-func TestEachLineTellsTheProgressAndTheLastIsTheResult(t *testing.T) {
+func TestEachLineReportsProgressAndTheLastIsTheResult(t *testing.T) {
 	w := recording(t, "/done")
 	w.Header().Set("Content-Type", "application/x-ndjson; charset=utf-8")
 	for text, want := range map[string]int{
@@ -42,7 +42,7 @@ func TestEachLineTellsTheProgressAndTheLastIsTheResult(t *testing.T) {
 	}
 }
 
-func TestWhatIsKeptOfAnAnswerIsBounded(t *testing.T) {
+func TestRecordedAnswerIsLimited(t *testing.T) {
 	w := recording(t, "/done")
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	long := strings.Repeat("x", 10*maxResult)
@@ -69,7 +69,7 @@ func TestWhatIsKeptOfAnAnswerIsBounded(t *testing.T) {
 	}
 }
 
-func TestAnyAnswerBecomesAResult(t *testing.T) {
+func TestAnyAnswerBecomesAJobResult(t *testing.T) {
 	for body, want := range map[string]string{
 		"":                                       "",
 		" \n":                                    "",
@@ -95,7 +95,7 @@ func TestAnyAnswerBecomesAResult(t *testing.T) {
 	}
 }
 
-func TestAnUpstreamsErrorIsTheJobs(t *testing.T) {
+func TestUpstreamErrorBecomesTheJobsError(t *testing.T) {
 	if f := failureOf([]byte(`{"error":{"code":"not_found","message":"No.","field":"a"}}`)); f.Code != "not_found" || f.Message != "No." || *f.Field != "a" {
 		t.Errorf("%+v", f)
 	}

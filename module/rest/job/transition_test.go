@@ -20,7 +20,7 @@ func inState(s State) *Job {
 	return j
 }
 
-func TestAJobMovesAlongItsTableOnly(t *testing.T) {
+func TestJobFollowsItsTransitionTable(t *testing.T) {
 	ops := map[string]struct {
 		do   func(*Job) error
 		from []State
@@ -53,7 +53,7 @@ func TestAJobMovesAlongItsTableOnly(t *testing.T) {
 	}
 }
 
-func TestWhoHoldsAnOldFenceHasNothingToSay(t *testing.T) {
+func TestOldFenceIsRefused(t *testing.T) {
 	for name, op := range map[string]func(*Job) error{
 		"renew":   func(j *Job) error { return j.Renew(noon, 1, nil) },
 		"succeed": func(j *Job) error { return j.Succeed(noon, 1, Result{}) },
@@ -67,7 +67,7 @@ func TestWhoHoldsAnOldFenceHasNothingToSay(t *testing.T) {
 	}
 }
 
-func TestAJobIsRetriedAsOftenAsDeclared(t *testing.T) {
+func TestJobIsRetriedAsConfigured(t *testing.T) {
 	j := &Job{State: Queued, Created: noon}
 	for range 3 {
 		if err := j.Claim(noon, "n"); err != nil {
@@ -83,7 +83,7 @@ func TestAJobIsRetriedAsOftenAsDeclared(t *testing.T) {
 }
 
 // Whatever nodes, owners and clocks do in whatever order.
-func TestJobsKeepTheirPromises(t *testing.T) {
+func TestJobInvariantsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		j := &Job{ID: "j", State: Queued, Created: noon, Input: &Input{URL: "u"}}
 		retry := rapid.IntRange(0, 3).Draw(t, "retry")
@@ -144,7 +144,7 @@ func TestJobsKeepTheirPromises(t *testing.T) {
 	})
 }
 
-func TestARecordOfANewerReleaseIsRefused(t *testing.T) {
+func TestRecordOfANewerReleaseIsRefused(t *testing.T) {
 	if _, err := decode([]byte(`{"v":2,"id":"a"}`)); err == nil {
 		t.Error("it was read")
 	}
@@ -153,7 +153,7 @@ func TestARecordOfANewerReleaseIsRefused(t *testing.T) {
 	}
 }
 
-func TestEveryCodeHasAText(t *testing.T) {
+func TestEveryCodeHasAMessage(t *testing.T) {
 	for _, c := range Codes {
 		if c.Message == "" || c.Code.Failure().Message != c.Message {
 			t.Error(c.Code)

@@ -21,7 +21,7 @@ func held(content, name, kind string) *file {
 	}
 }
 
-func TestAFileIsPassedOnAsTheUpstreamWantsIt(t *testing.T) {
+func TestFileIsPassedOnInTheConfiguredForm(t *testing.T) {
 	up, err := (&Fetch{}).newUpload(held("a,b", "list.csv", "text/csv"))
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestAFileIsPassedOnAsTheUpstreamWantsIt(t *testing.T) {
 	}
 }
 
-func TestAFileIsNotReadAsParametersOfTheRequest(t *testing.T) {
+func TestUploadedFileIsNotReadAsFormParameters(t *testing.T) {
 	const unknown = "application/octet-stream"
 	for label, want := range map[string]string{
 		"text/csv":                             "text/csv",
@@ -77,7 +77,7 @@ func TestAFileIsNotReadAsParametersOfTheRequest(t *testing.T) {
 	}
 }
 
-func TestAFilesNameLeadsNowhere(t *testing.T) {
+func TestUploadFileNameHasNoPath(t *testing.T) {
 	for _, c := range []struct{ path, disposition, want string }{
 		{"/dir/list.csv", "", "list.csv"},
 		{"/", "", "file"},

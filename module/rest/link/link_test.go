@@ -43,7 +43,7 @@ var everything = []Link{
 	{Rel: "https://api.example/rels/author", Path: "/authors"},
 }
 
-func TestTheRelationsOfAResource(t *testing.T) {
+func TestResourceLinkRelations(t *testing.T) {
 	s := compile(t, Names{Own: "id"}, everything...)
 	got := string(s.Append([]byte("x,"), Place{Prefix: "/v1", Base: "/v1/articles/"}, "17", nil))
 	want := `x,"links":[{"rel":"self","method":"GET","href":"/v1/articles/17"},` +
@@ -57,7 +57,7 @@ func TestTheRelationsOfAResource(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatTheCallerMayDoIsShown(t *testing.T) {
+func TestOnlyPermittedLinksAreShown(t *testing.T) {
 	s := compile(t, Names{Own: "id"}, everything...)
 	var asked []string
 	got := read(t, s.Append(nil, Place{Prefix: "/v1", Base: "/v1/articles/"}, "a/b", func(method, path string) bool {
@@ -79,7 +79,7 @@ func TestOnlyWhatTheCallerMayDoIsShown(t *testing.T) {
 	}
 }
 
-func TestNestedPlacesAndTheirPlaceholders(t *testing.T) {
+func TestNestedLinksFillPlaceholders(t *testing.T) {
 	names := Names{Collection: []string{"id", "year"}, Own: "sub_id"}
 	s := compile(t, names, Link{Rel: "self"}, Link{Rel: "student", Path: "/students/{id}"}, Link{Rel: "other", Path: "/{year}/x-{sub_id}.json?of={id}&n={sub_id}"})
 	at := Place{Base: "/students/%7Bsub_id%7D/y/7/friends/", Values: []string{"{sub_id}", "7"}}
@@ -95,7 +95,7 @@ func TestNestedPlacesAndTheirPlaceholders(t *testing.T) {
 	}
 }
 
-func TestWithoutAnIDThereIsNoAddress(t *testing.T) {
+func TestNoLinksWithoutAnID(t *testing.T) {
 	s := compile(t, Names{Own: "id"}, everything...)
 	if got := read(t, s.Append(nil, Place{Base: "/articles/"}, "", nil)); len(got) != 1 || got[0].Href != "/authors" {
 		t.Error(got)
@@ -109,7 +109,7 @@ func TestWithoutAnIDThereIsNoAddress(t *testing.T) {
 	}
 }
 
-func TestAPrefixCannotEndTheText(t *testing.T) {
+func TestPrefixIsEscapedInLinks(t *testing.T) {
 	s := compile(t, Names{Own: "id"}, Link{Rel: "self"})
 	prefix := "/a\"b\\c\x01\n"
 	if got := read(t, s.Append(nil, Place{Prefix: prefix, Base: prefix + "/x/"}, "1", nil)); got[0].Href != prefix+"/x/1" {
@@ -117,7 +117,7 @@ func TestAPrefixCannotEndTheText(t *testing.T) {
 	}
 }
 
-func TestARelationThatCannotBeMeantIsRefused(t *testing.T) {
+func TestInvalidLinkRelationIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		links []Link
 		want  string
@@ -201,7 +201,7 @@ func TestAnyIDIsOneSegment(t *testing.T) {
 	})
 }
 
-func FuzzAddressesOfLinks(f *testing.F) {
+func FuzzLinkAddresses(f *testing.F) {
 	for _, seed := range [][2]string{{"1", "2"}, {"a/b", "{id}"}, {"{sub_id}", ".."}, {"%2F", "?x=1&y"}, {"\"", "\\"}, {"\x00", "\xff"}, {"é", "<>"}} {
 		f.Add(seed[0], seed[1])
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestNamesAgainstTheRulesAreFound(t *testing.T) {
+func TestUnconventionalNamesAreFound(t *testing.T) {
 	for path, want := range map[string]string{
 		"/article/{id}":             "'article' has items and is no plural, expected one such as articles",
 		"/category/{id}":            "such as categories",
@@ -33,7 +33,7 @@ func TestNamesAgainstTheRulesAreFound(t *testing.T) {
 	}
 }
 
-func TestUsualNamesAreNoAlarm(t *testing.T) {
+func TestCommonNamesCauseNoFindings(t *testing.T) {
 	paths := []string{"/profile", "/search", "/login", "/health", "/status", "/students/{id}/friends/{sub_id}", "/admin/users/{id}/roles/{sub_id}", "/import-jobs", "/export-jobs/{id}"}
 	for word := range strings.FieldsSeq(`articles users people children news series media data metadata addresses statuses analyses indices
 		orders order-items import-jobs add-ons update-requests search-results lists settings preferences sessions tokens categories companies
@@ -47,7 +47,7 @@ func TestUsualNamesAreNoAlarm(t *testing.T) {
 	}
 }
 
-func TestAWordIsFoundOnce(t *testing.T) {
+func TestSingularPathIsReportedOnce(t *testing.T) {
 	got := Check([]string{"/article", "/article/{id}", "/article/{id}/tag", "/article/{id}/tag/{sub_id}"})
 	if len(got) != 2 || got[0].Path != "/article" || got[1].Path != "/article/{id}/tag" {
 		t.Error(got)

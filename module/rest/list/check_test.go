@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestAConfigurationThatCannotBeMeantIsRefusedWithItsWord(t *testing.T) {
+func TestInvalidListConfigIsRefusedWithItsOption(t *testing.T) {
 	for _, c := range []struct {
 		config, want string
 	}{
@@ -46,7 +46,7 @@ func TestAConfigurationThatCannotBeMeantIsRefusedWithItsWord(t *testing.T) {
 	}
 }
 
-func TestAConfigurationThatCanBeMeant(t *testing.T) {
+func TestValidListConfigsAreAccepted(t *testing.T) {
 	for _, text := range []string{
 		`{}`,
 		`{"paginate": "local", "filters": [{"name": "a", "upstream": "limit"}]}`, // it is not sent otherwise
@@ -66,7 +66,7 @@ func TestAConfigurationThatCanBeMeant(t *testing.T) {
 	}
 }
 
-func TestTheUpstreamsParametersAreKnown(t *testing.T) {
+func TestUpstreamParametersAreListed(t *testing.T) {
 	if got := articles().Parameters(); !slices.Equal(got, []string{"start", "count", "order", "st", "t", "kind"}) {
 		t.Error(got)
 	}

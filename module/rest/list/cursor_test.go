@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
-func TestLengthsAtWhichAPIsCutLists(t *testing.T) {
+func TestRoundListLengths(t *testing.T) {
 	for _, n := range []int64{10, 20, 25, 50, 100, 200, 250, 500, 1000, 2500, 100_000} {
 		if !IsRound(n) {
 			t.Errorf("%d is none", n)
@@ -20,7 +20,7 @@ func TestLengthsAtWhichAPIsCutLists(t *testing.T) {
 	}
 }
 
-func TestWhatACursorCarriesIsBounded(t *testing.T) {
+func TestCursorSizeIsLimited(t *testing.T) {
 	c := &Config{Cursors: []Cursor{{"a", "/a"}, {"b", "/b"}}}
 	text := func(n int) splice.Scalar {
 		return splice.Scalar{Kind: splice.String, Text: strings.Repeat("x", n)}

@@ -15,7 +15,7 @@ import (
 
 func of(n int64) *int64 { return &n }
 
-func TestThePaginationObject(t *testing.T) {
+func TestPaginationObject(t *testing.T) {
 	for _, c := range []struct {
 		page, limit int
 		total       *int64
@@ -37,7 +37,7 @@ func TestThePaginationObject(t *testing.T) {
 	}
 }
 
-func TestATotalIsDigitsAndNothingElse(t *testing.T) {
+func TestTotalMustBeDigits(t *testing.T) {
 	for text, want := range map[string]*int64{
 		"0": of(0), "57": of(57), " 57 ": of(57), "0057": of(57), "9223372036854775807": of(math.MaxInt64), "9223372036854775808": nil,
 		"": nil, "-1": nil, "+1": nil, "1e3": nil, "57.0": nil, "0x10": nil, "1_000": nil, "1,000": nil, "many": nil, "\uff11": nil, "5 7": nil,
@@ -48,7 +48,7 @@ func TestATotalIsDigitsAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestATotalInTheHeader(t *testing.T) {
+func TestTotalFromHeader(t *testing.T) {
 	c := &Config{TotalHeader: "x-total-count"}
 	for _, e := range []struct {
 		values []string
@@ -88,7 +88,7 @@ func read(t reporter, header string) map[string]string {
 	return links
 }
 
-func TestThePagesAroundAPage(t *testing.T) {
+func TestPageLinksFirstPrevNextLast(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		asked string
@@ -137,7 +137,7 @@ func TestThePagesAroundAPage(t *testing.T) {
 	}
 }
 
-func TestLinksKeepTheOtherParameters(t *testing.T) {
+func TestPageLinksKeepTheOtherParameters(t *testing.T) {
 	asked := parse(t, "tag=a%26b%3E%22&sort=-title&page=2&state=draft")
 	q, refused := articles().Parse(asked)
 	if refused != nil {
@@ -183,7 +183,7 @@ func follow(t reporter, c *Config, q Query, asked url.Values) {
 	}
 }
 
-func TestNoLinkIsRefusedAndAllLeadToTheSameList(t *testing.T) {
+func TestPageLinksAreValidAndKeepTheList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := articles()
 		limit := rapid.IntRange(1, 100).Draw(t, "limit")

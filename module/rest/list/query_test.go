@@ -32,7 +32,7 @@ func parse(t *testing.T, text string) url.Values {
 	return v
 }
 
-func TestWhatIsAskedIsSentInTheUpstreamsWords(t *testing.T) {
+func TestListQueryIsTranslatedToTheUpstreams(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*Config)
@@ -80,7 +80,7 @@ func TestWhatIsAskedIsSentInTheUpstreamsWords(t *testing.T) {
 	}
 }
 
-func TestWhateverIsNotDeclaredIsRefusedWithItsName(t *testing.T) {
+func TestUndeclaredParametersAreRefusedByName(t *testing.T) {
 	long := strings.Repeat("x", MaxText+1)
 	for asked, field := range map[string]string{
 		"page=":  "page",
@@ -111,7 +111,7 @@ func TestWhateverIsNotDeclaredIsRefusedWithItsName(t *testing.T) {
 	}
 }
 
-func TestAListWithoutFieldsAndStatesHasNoSuchParameters(t *testing.T) {
+func TestListWithoutSortAndStateRefusesThem(t *testing.T) {
 	for _, asked := range []string{"sort=x", "sort=", "state=x", "state="} {
 		_, refused := new(Config).Parse(parse(t, asked))
 		if refused == nil || !strings.Contains(refused.Message, "is not a parameter of this list") {
@@ -120,7 +120,7 @@ func TestAListWithoutFieldsAndStatesHasNoSuchParameters(t *testing.T) {
 	}
 }
 
-func TestARefusalSaysWhatThereIs(t *testing.T) {
+func TestRefusalListsSortFields(t *testing.T) {
 	_, refused := articles().Parse(parse(t, "sort=x"))
 	if want := "sort must be one of the fields that this list is sorted by, with - in front for the descending order: created_at, title"; refused.Message != want {
 		t.Error(refused.Message)
@@ -130,7 +130,7 @@ func TestARefusalSaysWhatThereIs(t *testing.T) {
 	}
 }
 
-func TestThePartOfTheUpstreamsElements(t *testing.T) {
+func TestSliceOfTheUpstreamsElements(t *testing.T) {
 	local := articles()
 	local.Paginate = "local"
 	for _, c := range []struct {
@@ -149,7 +149,7 @@ func TestThePartOfTheUpstreamsElements(t *testing.T) {
 
 // What is accepted is sent whole: nothing of it is lost, and nothing is there that
 // was not asked for.
-func TestAnyAcceptedRequestIsWithinTheBoundsAndSaysTheSame(t *testing.T) {
+func TestAcceptedRequestIsBoundedAndPassedUnchanged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := articles()
 		if rapid.Bool().Draw(t, "local") {
@@ -205,7 +205,7 @@ func judge(t reporter, c *Config, asked url.Values, q Query) {
 	}
 }
 
-func FuzzParametersOfAList(f *testing.F) {
+func FuzzListParameters(f *testing.F) {
 	for _, seed := range []string{
 		"", "page=2&limit=5&sort=-title&state=draft&tag=x&kind=blog", "page=01", "page=1&page=1", "limit=9999999999999", "page=2147483647&limit=1",
 		"page=%2B1", "sort=-", "tag=%00", "tag=a;b", "%zz", "page=21474836&limit=100", "state=1", "&&=&",

@@ -2,7 +2,7 @@ package list
 
 import "testing"
 
-func TestAPageThatIsLongerThanWasAskedFor(t *testing.T) {
+func TestLongerPageAdjustsThePagination(t *testing.T) {
 	n := func(n int64) *int64 { return &n }
 	for _, c := range []struct {
 		name, asked string

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestOneSignInAtATimeAndABackOff(t *testing.T) { // R12
+func TestSignInsAreSingleFlightWithBackOff(t *testing.T) { // R12
 	synctest.Test(t, func(t *testing.T) {
 		k := NewKeeper(time.Now)
 		calls, result := 0, error(nil)
@@ -62,7 +62,7 @@ func TestOneSignInAtATimeAndABackOff(t *testing.T) { // R12
 	})
 }
 
-func TestARenewalThatDoesNotHelpIsNotRepeated(t *testing.T) { // R12
+func TestUselessRenewalIsNotRepeated(t *testing.T) { // R12
 	synctest.Test(t, func(t *testing.T) {
 		k, calls := NewKeeper(time.Now), 0
 		signIn := func(context.Context) (*Session, error) { calls++; return new(Session), nil }
@@ -86,7 +86,7 @@ func TestARenewalThatDoesNotHelpIsNotRepeated(t *testing.T) { // R12
 
 // R12: one request that is refused whatever the session is, of a client who repeats it, and others
 // that each sign-in interrupts: the back-off holds although it helps these.
-func TestARenewalThatHelpsThoseItInterruptedIsNotRepeated(t *testing.T) {
+func TestBackOffHoldsAlthoughRenewalHelpsOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k, calls := NewKeeper(time.Now), 0
 		signIn := func(context.Context) (*Session, error) { calls++; return new(Session), nil }
@@ -108,7 +108,7 @@ func TestARenewalThatHelpsThoseItInterruptedIsNotRepeated(t *testing.T) {
 
 // An API that fails after a sign-in has not said that the session helps: the back-off of earlier
 // refusals stays, and there is no sign-in for each request.
-func TestAnAnswerThatSaysNothingOfTheSessionIsNoHelp(t *testing.T) { // R12
+func TestUnknownOutcomeDoesNotResetTheBackOff(t *testing.T) { // R12
 	synctest.Test(t, func(t *testing.T) {
 		k, calls := NewKeeper(time.Now), 0
 		signIn := func(context.Context) (*Session, error) { calls++; return new(Session), nil }
@@ -146,7 +146,7 @@ func TestAnAnswerThatSaysNothingOfTheSessionIsNoHelp(t *testing.T) { // R12
 	})
 }
 
-func TestWaitingForASignInIsBounded(t *testing.T) { // R12
+func TestSignInWaitIsLimited(t *testing.T) { // R12
 	synctest.Test(t, func(t *testing.T) {
 		k := NewKeeper(time.Now)
 		never := func(ctx context.Context) (*Session, error) {
@@ -184,7 +184,7 @@ func TestWaitingForASignInIsBounded(t *testing.T) { // R12
 
 // R12: a client that sends what is refused whatever the session is, and goes before it hears what
 // became of that, does not cause one sign-in after the other.
-func TestAClientThatGoesWhileASessionIsRenewed(t *testing.T) {
+func TestDisconnectsDuringRenewalCauseFewSignIns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k, calls := NewKeeper(time.Now), 0
 		signIn := func(context.Context) (*Session, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
-func TestWhatASignInKeeps(t *testing.T) { // R12
+func TestSignInKeepsConfiguredValues(t *testing.T) { // R12
 	config := &Config{Steps: []Step{
 		{Method: "GET", Upstream: "/a?x=1", Keep: []Keep{{From: "json", Name: "/t/0/a~1b", In: supply.Query, As: "once", Next: true}, {From: "header", Name: "X-T", In: supply.Header, As: "X-T"}}},
 		{Method: "POST", Upstream: "/b", Send: []Value{{"p", "{pw}"}}, Keep: []Keep{{From: "cookie", Name: "sid"}, {From: "cookie", Name: "xsrf", In: supply.Header, As: "X-Xsrf"}},
@@ -66,7 +66,7 @@ func TestWhatASignInKeeps(t *testing.T) { // R12
 	}
 }
 
-func TestWhenASessionIsOver(t *testing.T) { // R12
+func TestSessionExpiryConditions(t *testing.T) { // R12
 	p, err := New(&Config{Steps: []Step{{Method: "POST", Upstream: "/l", Keep: []Keep{{From: "cookie"}}}}, Again: []Again{
 		{Status: []int{302, 401}}, {Condition: envelope.Condition{Pointer: "/error/code", Op: "==", Values: []string{"badtoken"}}}, {Condition: envelope.Condition{Pointer: "/user", Op: "missing"}}}})
 	if err != nil {
@@ -87,7 +87,7 @@ func TestWhenASessionIsOver(t *testing.T) { // R12
 	}
 }
 
-func TestWhatAStepExpects(t *testing.T) { // R12
+func TestSignInStepExpectations(t *testing.T) { // R12
 	conflict := Answer{Status: 409, Header: http.Header{"X-Id": {"1"}, "Content-Type": {"text/html"}}, Body: []byte("<h1>409</h1>")}
 	said := func(media, text string) Answer {
 		return Answer{Status: 200, Header: http.Header{"X-Id": {"1"}, "Content-Type": {media}}, Body: []byte(text)}

@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
-func TestASecretIsFoundHoweverItIsWritten(t *testing.T) { // R11
+func TestSecretIsFoundInAnyEncoding(t *testing.T) { // R11
 	var s supply.Secrets
 	for _, secret := range []string{"p4ss w/rd!&+x", "abc", `q"u\o`, "50%41ff"} {
 		s.Add(secret)
@@ -31,7 +31,7 @@ func TestASecretIsFoundHoweverItIsWritten(t *testing.T) { // R11
 }
 
 // A client that chooses what stands in front of a secret in a message chooses where it is cut.
-func TestTheBeginningOfASecretIsFoundWhereATextWasCut(t *testing.T) { // R11
+func TestTruncatedSecretPrefixIsFound(t *testing.T) { // R11
 	var s supply.Secrets
 	const secret = "k3y&=token/1"
 	s.Add(secret)

@@ -14,7 +14,7 @@ import (
 
 var both = []Param{{Query, "key", "a&b=ü"}, {Body, "token", `x+\"&`}, {Header, "X-Api-Key", "h"}}
 
-func TestParametersAreWrittenIntoEachFormOfBody(t *testing.T) { // R11
+func TestParametersAreAddedToEveryBodyFormat(t *testing.T) { // R11
 	for _, c := range []struct{ media, body, as, want string }{
 		{"application/x-www-form-urlencoded", "a=1", "form", `token=x%2B%5C%22%26&a=1`},
 		{"application/json", ` {"a":1}`, "", `{"token":"x+\\\"\u0026","a":1}`},
@@ -64,7 +64,7 @@ func TestParametersAreWrittenIntoEachFormOfBody(t *testing.T) { // R11
 	}
 }
 
-func TestNamesThatUpstreamsReadAsAReservedOne(t *testing.T) { // R11
+func TestAliasesOfReservedNamesAreReserved(t *testing.T) { // R11
 	names := NamesOf([]Param{{Query, "token", "x"}, {Body, "api_key", "x"}, {Header, "X-Own", "x"}})
 	for name, want := range map[string]bool{
 		"token": true, "Token": true, "TOKEN": true, " token": true, "token ": true, "token[]": true, "token[0]": true, "token[": true, "[token]": true,
@@ -81,7 +81,7 @@ func TestNamesThatUpstreamsReadAsAReservedOne(t *testing.T) { // R11
 }
 
 // R11: a text in front of the first part would be the end of the value before it.
-func TestAFormWithATextInFrontIsNotWrittenTo(t *testing.T) {
+func TestMultipartPreambleIsRefused(t *testing.T) {
 	for body, good := range map[string]bool{"--B--\r\n": true, "\r\n--B--\r\n": true, "x\r\n--B--\r\n": false, "\r\n\r\n--B--\r\n": false, "--C--\r\n": false, "--": false} {
 		r := httptest.NewRequest("POST", "http://x/p", strings.NewReader(body))
 		r.Header.Set("Content-Type", "multipart/form-data; boundary=B")
@@ -91,7 +91,7 @@ func TestAFormWithATextInFrontIsNotWrittenTo(t *testing.T) {
 	}
 }
 
-func TestNamesAndValuesThatAreRefused(t *testing.T) {
+func TestInvalidParametersAreRefused(t *testing.T) {
 	for _, p := range []Param{{"form", "a", ""}, {Query, "a b", ""}, {Query, "a[]", ""}, {Query, "", ""}, {Header, "A B", ""}, {Header, "cookie", ""}, {Header, "host", ""}, {Body, strings.Repeat("x", 101), ""}} {
 		if CheckName(p.In, p.Name) == nil {
 			t.Errorf("%+v", p)

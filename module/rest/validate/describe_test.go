@@ -53,7 +53,7 @@ var all = map[string]string{
 		"dependencies": {"a": ["b"], "b": {"required": ["c"]}, "e": ["a"]}, "definitions": {"b": {"type": "boolean"}}}`,
 }
 
-func TestADescriptionMeansWhatTheFileMeans(t *testing.T) {
+func TestSchemaDescriptionMatchesTheSchemaFile(t *testing.T) {
 	dir := t.TempDir()
 	set := func(name string) *Set {
 		file := filepath.Join(dir, name+".json")
@@ -102,7 +102,7 @@ func TestADescriptionMeansWhatTheFileMeans(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeWrittenIsMarkedInADescription(t *testing.T) {
+func TestReadOnlyMembersAreMarkedInADescription(t *testing.T) {
 	d := newDescribed()
 	d.Body(schemaOf(t, "article.json", ""), false)
 	text, err := json.Marshal(d.Named["Article"])
@@ -115,7 +115,7 @@ func TestWhatCannotBeWrittenIsMarkedInADescription(t *testing.T) {
 	}
 }
 
-func TestWhatIsNeverAnsweredIsNoMember(t *testing.T) {
+func TestWriteOnlyMembersAreNotInAnswers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "new.json")
 	if err := os.WriteFile(file, []byte(all["new"]), 0o600); err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestWhatIsNeverAnsweredIsNoMember(t *testing.T) {
 	}
 }
 
-func TestDescriptionsNeitherDependOnChanceNorRepeatWhatFilesShare(t *testing.T) {
+func TestDescriptionsAreDeterministicAndDeduplicated(t *testing.T) {
 	things := filepath.Join(t.TempDir(), "things.json")
 	if err := os.WriteFile(things, []byte(`{"properties": {"a": {"$ref": "#/$defs/x/of"}, "b": {"$ref": "#/$defs/y/of"}, "c": {"$ref": "#/$defs/z/of"}}, "$defs": {"x": {"of": {}}, "y": {"of": {"type": "null"}}, "z": {"of": {"type": "string"}}}}`), 0o600); err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestDescriptionsNeitherDependOnChanceNorRepeatWhatFilesShare(t *testing.T) 
 	}
 }
 
-func TestASchemaThatIsTooLargeIsLeftOutAsAWhole(t *testing.T) {
+func TestOversizedSchemaIsOmittedWhole(t *testing.T) {
 	dir := t.TempDir()
 	small := func(n int) string {
 		return `{"properties": {"a": {"$ref": "#/$defs/a"}, "text": {"description": "` + strings.Repeat("x", n) + `"}}, "$defs": {"a": {"type": "string"}}}`

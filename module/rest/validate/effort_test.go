@@ -40,7 +40,7 @@ func nested(open, inner, end string, levels int) string {
 	return `{"where":` + strings.Repeat(open, levels) + inner + strings.Repeat(end, levels) + `}`
 }
 
-func TestABodyThatIsMoreWorkThanItsSizeIsNotChecked(t *testing.T) {
+func TestBodyWithExcessiveEffortIsRefused(t *testing.T) {
 	and := func(levels int, inner string) string { return nested(`{"kind":"and","of":[`, inner, `]}`, levels) }
 	for name, c := range map[string]struct {
 		schema, body string
@@ -82,7 +82,7 @@ func TestABodyThatIsMoreWorkThanItsSizeIsNotChecked(t *testing.T) {
 }
 
 // The bound is what the validator really does: no less, or it would protect from nothing.
-func TestWorkIsCountedAsItIsDone(t *testing.T) {
+func TestEffortMatchesTheWorkDone(t *testing.T) {
 	s := written(t, forked).schema
 	for levels := range 10 {
 		body := map[string]any{"where": any("x")}

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestABodyHasOneMeaningOrIsRefused(t *testing.T) {
+func TestAmbiguousBodyIsRefused(t *testing.T) {
 	deep := func(n int, open, inner, end string) string {
 		return `{"a":` + strings.Repeat(open, n) + inner + strings.Repeat(end, n) + `}`
 	}
@@ -55,7 +55,7 @@ func TestABodyHasOneMeaningOrIsRefused(t *testing.T) {
 	}
 }
 
-func TestMembersAreAsTheyWereWritten(t *testing.T) {
+func TestMembersKeepTheirRawValues(t *testing.T) {
 	o, refused := Parse([]byte(" {\"b\" :12345678901234567890123,\t\"\\u0061\":[ 1.0 , {} ],\"c\":\"\\u00e9\\/\" , \"d\":{\"e\" : null},\"f\":true} "))
 	if refused != nil {
 		t.Fatal(refused)
@@ -154,7 +154,7 @@ func judge(t failing, body []byte) {
 	}
 }
 
-func FuzzBodies(f *testing.F) {
+func FuzzRequestBodies(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"a":1,"a":2}`, `{"a":{"b":[1,{"c":"\ud83d\ude00"}]},"\u0061":null}`, `{"a":"\ud800"}`, `{"a":1e401,"b":-0.0e-0}`, ` { "" : [ ] , "/" : { } } `,
 		`[{"a":1}]`, `{"a":[[[[[[]]]]]]}`, "{\"a\":\"\xff\"}", `{"title":"Hello","rank":9007199254740993,"due":"2026-01-31","author":{"name":"x"}}`, `{"a":tru}`, `{"title":1e400,"rank":1e-400}`,
@@ -189,7 +189,7 @@ func FuzzBodies(f *testing.F) {
 	})
 }
 
-func TestAnyObjectIsReadAsEncodingJSONReadsIt(t *testing.T) {
+func TestAnyObjectIsReadLikeEncodingJSON(t *testing.T) {
 	var generate func(t *rapid.T, depth int) any
 	generate = func(t *rapid.T, depth int) any {
 		switch kind := rapid.IntRange(0, 6).Draw(t, "kind"); {

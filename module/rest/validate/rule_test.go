@@ -146,7 +146,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-func TestARuleThatCannotBeMeantIsRefused(t *testing.T) {
+func TestInvalidValidationRuleIsRefused(t *testing.T) {
 	for rules, want := range map[string]string{
 		`[{}]`:                             "validate: expected a field",
 		`[{"field": "a"}, {"field": "a"}]`: "validate a: it is declared twice",
@@ -180,7 +180,7 @@ func TestARuleThatCannotBeMeantIsRefused(t *testing.T) {
 	}
 }
 
-func TestANilSetPermitsEverything(t *testing.T) {
+func TestNilSetPermitsEverything(t *testing.T) {
 	var s *Set
 	if refused := s.Check(Object{{Name: "a", Value: json.RawMessage("1")}}, false); refused != nil {
 		t.Error(refused)

@@ -37,7 +37,7 @@ func told(t testing.TB, s *Set, body string, partial bool) string {
 	return refused.Field + ": " + refused.Message
 }
 
-func TestASchemaNamesTheMember(t *testing.T) {
+func TestSchemaErrorNamesTheMember(t *testing.T) {
 	const whole = `"title":"Hello","author":{"name":"A"}`
 	for _, c := range []struct {
 		body, whole, partial string
@@ -79,7 +79,7 @@ func TestASchemaNamesTheMember(t *testing.T) {
 	}
 }
 
-func TestOfSeveralFaultsTheFirstPlaceIsTold(t *testing.T) {
+func TestFirstOfSeveralSchemaErrorsIsReported(t *testing.T) {
 	s := schemaOf(t, "article.json", "")
 	for range 20 {
 		if got := told(t, s, `{"zz":1,"rank":"x","title":"x","aa":1,"author":{"name":1}}`, false); got != "/author/name must be of the type string" && got != "aa is not a field of this resource" {
@@ -88,7 +88,7 @@ func TestOfSeveralFaultsTheFirstPlaceIsTold(t *testing.T) {
 	}
 }
 
-func TestASchemaOfOpenAPI30(t *testing.T) {
+func TestOpenAPI30Schema(t *testing.T) {
 	article := schemaOf(t, "openapi30.json", "/components/schemas/Article")
 	body := schemaOf(t, "openapi30.json", "#/paths/~1articles/post/requestBody/content/application~1json/schema")
 	for _, c := range []struct {
@@ -130,7 +130,7 @@ func TestASchemaOfOpenAPI30(t *testing.T) {
 	}
 }
 
-func TestASchemaOfOpenAPI31(t *testing.T) {
+func TestOpenAPI31Schema(t *testing.T) {
 	for _, pointer := range []string{"/components/schemas/a~1b~0c d", "#/components/schemas/a~1b~0c d"} {
 		s := schemaOf(t, "openapi31.json", pointer)
 		for body, want := range map[string]string{
@@ -143,7 +143,7 @@ func TestASchemaOfOpenAPI31(t *testing.T) {
 	}
 }
 
-func TestAFileThatCannotBeUsedIsRefusedWithItsPlace(t *testing.T) {
+func TestUnusableSchemaFileIsRefusedWithItsLocation(t *testing.T) {
 	fetched := 0
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { fetched++ }))
 	t.Cleanup(server.Close)
@@ -195,7 +195,7 @@ func TestAFileThatCannotBeUsedIsRefusedWithItsPlace(t *testing.T) {
 	}
 }
 
-func TestASchemaIsReadOnceAndForAll(t *testing.T) {
+func TestSchemaFileIsReadOnce(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.json")
 	if err := os.WriteFile(file, []byte("\xef\xbb\xbf"+`{"required": ["a"]}`), 0o600); err != nil {
 		t.Fatal(err)

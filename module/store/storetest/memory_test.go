@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-func TestMemoryKeepsTheContract(t *testing.T) {
+func TestMemoryMeetsTheContract(t *testing.T) {
 	Run(t, func(_ *testing.T, now func() time.Time) store.Backend { return NewMemory(now) })
 }
 
@@ -23,7 +23,7 @@ func memoryStage(t *testing.T) (*stage, *Memory) {
 	return s, m
 }
 
-func TestAFailingMemoryFailsEveryCallAndHeals(t *testing.T) {
+func TestFailingMemoryFailsEveryCallAndRecovers(t *testing.T) {
 	s, m := memoryStage(t)
 	s.mustCreate(newRecord("k", "a", "p", ""))
 	f := s.startWatch("k")
@@ -45,7 +45,7 @@ func TestAFailingMemoryFailsEveryCallAndHeals(t *testing.T) {
 	}
 }
 
-func TestALostReplyHidesAWriteThatTookEffect(t *testing.T) {
+func TestLostReplyHidesASuccessfulWrite(t *testing.T) {
 	s, m := memoryStage(t)
 	lost := errors.New("lost")
 	m.LoseReply(lost)
@@ -66,7 +66,7 @@ func TestLenCountsLiveRecords(t *testing.T) {
 	}
 }
 
-func TestAWatcherFarBehindIsTold(t *testing.T) {
+func TestWatcherFarBehindIsEnded(t *testing.T) {
 	m := NewMemory(nil)
 	block, entered := make(chan struct{}), make(chan struct{})
 	ended := make(chan error, 1)

@@ -96,7 +96,7 @@ func written(t *testing.T, text string) string {
 
 var quiet = zap.NewNop()
 
-func TestTheFileKeepsTheContractOfADirectory(t *testing.T) {
+func TestFileMeetsTheDirectoryContract(t *testing.T) {
 	directorytest.Run(t, func(t *testing.T, users []directorytest.Seed) directory.Directory {
 		c, err := loadFile(written(t, document(t, users...)), defaultMaxSize, quiet)
 		if err != nil {
@@ -106,7 +106,7 @@ func TestTheFileKeepsTheContractOfADirectory(t *testing.T) {
 	})
 }
 
-func TestUserNamesAreComparedLetterByLetter(t *testing.T) {
+func TestUsernamesAreComparedExactly(t *testing.T) {
 	c, err := loadFile(written(t, document(t, seed("1", "Ann", "secret 1"))), defaultMaxSize, quiet)
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestUserNamesAreComparedLetterByLetter(t *testing.T) {
 	}
 }
 
-func TestClaimsKeepTheirValuesAndAreTheCallersOwn(t *testing.T) {
+func TestClaimsAreUnchangedCopies(t *testing.T) {
 	text := fmt.Sprintf(`{"users":[{"id":"1","username":"ann","password_hash":%q,
 		"claims":{"number":12345678901234567,"list":["a",{"deep":true}],"nothing":null}}]}`, cheap.dummy())
 	c, err := loadFile(written(t, text), defaultMaxSize, quiet)
@@ -140,7 +140,7 @@ func TestClaimsKeepTheirValuesAndAreTheCallersOwn(t *testing.T) {
 	}
 }
 
-func TestACancelledSignInCostsNoHash(t *testing.T) {
+func TestCancelledSignInComputesNoHash(t *testing.T) {
 	c, err := loadFile(written(t, document(t, seed("1", "ann", "secret 1"))), defaultMaxSize, quiet)
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func TestACancelledSignInCostsNoHash(t *testing.T) {
 	}
 }
 
-func TestUnknownUsersCostWhatMostHashesCost(t *testing.T) {
+func TestUnknownUsersCostATypicalHash(t *testing.T) {
 	dearer, usual := like("m=8192,t=2,p=1"), like("m=47104,t=1,p=1")
 	cases := map[string]struct {
 		hashes []parameters
@@ -182,13 +182,13 @@ func TestUnknownUsersCostWhatMostHashesCost(t *testing.T) {
 	}
 }
 
-func TestTheUsualParametersAreThoseOfCaddysHasher(t *testing.T) {
+func TestDefaultHashParametersMatchCaddys(t *testing.T) {
 	if got := parameters(caddyauth.Argon2idHash{}.FakeHash()).cost(t); got != password.Usual() {
 		t.Errorf("%+v, want %+v", got, password.Usual())
 	}
 }
 
-func TestHashesOfOtherProgramsSignTheirUsersIn(t *testing.T) {
+func TestForeignHashesSignTheirUsersIn(t *testing.T) {
 	list := map[string]string{
 		"bcrypt": "$2y$05$wwLqQF7hWgqFiIpLV6YxS.kJ2Y9sjZnolYJwrxdEInOplEmuIvlC2",
 		"crypt":  "$6$saltstring$.r0X7ub5wGR2v4Xz7svCIozfnlorFh19V89t8KC9Umd81uGhFgsyTRNyzQDXDIm17fFcR9z3z7oBNdsyYBbtm/",

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestMistakesAreRefusedWithFileLineAndUserButWithoutTheHash(t *testing.T) {
+func TestUserFileErrorsNameLineAndUserWithoutHash(t *testing.T) {
 	hash := cheap.dummy()
 	tag := hash[strings.LastIndex(hash, "$")+1:]
 	ann := fmt.Sprintf(`{"id": "1", "username": "ann", "password_hash": %q}`, hash)
@@ -94,14 +94,14 @@ func TestMistakesAreRefusedWithFileLineAndUserButWithoutTheHash(t *testing.T) {
 	}
 }
 
-func TestAByteOrderMarkAndAnEmptyListAreTaken(t *testing.T) {
+func TestByteOrderMarkAndEmptyListAreAccepted(t *testing.T) {
 	all, err := parseUsers("users.json", []byte("\xef\xbb\xbf{\"users\": []}\r\n"))
 	if err != nil || len(all.byID) != 0 {
 		t.Fatalf("%v, %v", all, err)
 	}
 }
 
-func TestFilesThatCannotBeUsersAreRefused(t *testing.T) {
+func TestInvalidUserFilesAreRefused(t *testing.T) {
 	big := written(t, "")
 	if err := os.Truncate(big, defaultMaxSize+1); err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestFilesThatCannotBeUsersAreRefused(t *testing.T) {
 	}
 }
 
-func FuzzParseNeverPanicsAndNeverQuotesAHash(f *testing.F) {
+func FuzzParseNeverPanicsOrLeaksAHash(f *testing.F) {
 	hash := cheap.dummy()
 	f.Add([]byte(fmt.Sprintf(`{"users":[{"id":"1","username":"ann","password_hash":%q,"locked":true,"claims":{"a":[1]}}]}`, hash)))
 	f.Add([]byte(`{"users":[{]}`))

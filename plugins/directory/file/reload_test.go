@@ -66,7 +66,7 @@ func (o *opened) logged(level zapcore.Level) int {
 	return o.logs.Filter(func(e observer.LoggedEntry) bool { return e.Level == level }).Len()
 }
 
-func TestAChangedFileIsReadAgainWithinASecond(t *testing.T) {
+func TestChangedFileIsReloadedWithinASecond(t *testing.T) {
 	for name, change := range map[string]func(o *opened, text string){
 		"written over": func(o *opened, text string) { write(o.t, o.path, text) },
 		"renamed over": (*opened).rename,
@@ -90,7 +90,7 @@ func TestAChangedFileIsReadAgainWithinASecond(t *testing.T) {
 	}
 }
 
-func TestAClosedDirectoryLooksAtNothing(t *testing.T) {
+func TestClosedDirectoryStopsWatching(t *testing.T) {
 	o := openSeeds(t, seed("1", "ann", "secret 1"))
 	o.dir = openDirectory(o.current)
 	if err := o.Close(); err != nil {
@@ -103,7 +103,7 @@ func TestAClosedDirectoryLooksAtNothing(t *testing.T) {
 	}
 }
 
-func TestAChangeOfTheSameSizeWithinOneTickOfTheFilesClockIsSeen(t *testing.T) {
+func TestSameSizeChangeWithinOneMtimeTickIsDetected(t *testing.T) {
 	o := openSeeds(t, seed("1", "ann", "secret 1"))
 	info, err := os.Stat(o.path)
 	if err != nil {
@@ -130,7 +130,7 @@ func (o *opened) settle() (wasRead func() bool) {
 	return func() bool { return o.sum != [sha256.Size]byte{} }
 }
 
-func TestAnOldFileIsNotReadAgainWithoutAChange(t *testing.T) {
+func TestUnchangedOldFileIsNotReadAgain(t *testing.T) {
 	o := openSeeds(t, seed("1", "ann", "secret 1"))
 	wasRead := o.settle()
 	for range 3 {
@@ -141,7 +141,7 @@ func TestAnOldFileIsNotReadAgainWithoutAChange(t *testing.T) {
 	}
 }
 
-func TestAFileSettlesOnceNoWriteCanLeaveItsTimes(t *testing.T) {
+func TestFileIsSettledOnceItsMtimeMustChange(t *testing.T) {
 	o := openSeeds(t, seed("1", "ann", "secret 1"))
 	old := time.Now().Add(-time.Hour)
 	if err := os.Chtimes(o.path, old, old); err != nil {
@@ -166,7 +166,7 @@ func TestAFileSettlesOnceNoWriteCanLeaveItsTimes(t *testing.T) {
 }
 
 // What cp -p does, and tools that give all files one time.
-func TestARewriteThatKeepsSizeAndTimeIsSeen(t *testing.T) {
+func TestRewriteWithSameSizeAndMtimeIsDetected(t *testing.T) {
 	ann := seed("1", "ann", "secret 1")
 	o := openSeeds(t, ann)
 	normal := time.Unix(1_000_000_000, 0)
@@ -203,7 +203,7 @@ type noSystem struct{ fs.FileInfo }
 
 func (noSystem) Sys() any { return nil }
 
-func TestWithoutAChangeTimeAFileIsReadFromTimeToTime(t *testing.T) {
+func TestFileWithoutChangeTimeIsRereadPeriodically(t *testing.T) {
 	o := openSeeds(t, seed("1", "ann", "secret 1"))
 	if _, ok := changeTime(noSystem{o.info}); ok {
 		t.Error("there is a change time")
@@ -215,7 +215,7 @@ func TestWithoutAChangeTimeAFileIsReadFromTimeToTime(t *testing.T) {
 	}
 }
 
-func TestABadChangeLeavesTheOldUsersAndIsLoggedOnce(t *testing.T) {
+func TestBadReloadKeepsOldUsersAndLogsOnce(t *testing.T) {
 	good := document(t, seed("1", "ann", "secret 1"))
 	other := document(t, seed("2", "bob", "secret 2"))
 	o := openSeeds(t, seed("1", "ann", "secret 1"))
@@ -248,7 +248,7 @@ func TestABadChangeLeavesTheOldUsersAndIsLoggedOnce(t *testing.T) {
 	}
 }
 
-func TestAMissingFileLeavesTheOldUsersUntilItIsThereAgain(t *testing.T) {
+func TestMissingUsersFileKeepsOldUsers(t *testing.T) {
 	o := openSeeds(t, seed("1", "ann", "secret 1"))
 	aside := o.path + ".aside"
 	for round := 1; round <= 2; round++ {
@@ -276,7 +276,7 @@ func TestAMissingFileLeavesTheOldUsersUntilItIsThereAgain(t *testing.T) {
 	}
 }
 
-func TestALockTakesEffectForSignInAndLookup(t *testing.T) {
+func TestUserLockAppliesToSignInAndLookup(t *testing.T) {
 	ann := seed("1", "ann", "secret 1")
 	o := openSeeds(t, ann)
 	ann.Locked = true
@@ -290,7 +290,7 @@ func TestALockTakesEffectForSignInAndLookup(t *testing.T) {
 	}
 }
 
-func TestManyRequestsReadAChangingFileTogether(t *testing.T) {
+func TestParallelRequestsReadAChangingFile(t *testing.T) {
 	o := openSeeds(t, seed("1", "ann", "secret 1"))
 	texts := []string{document(t, seed("1", "ann", "secret 1")), document(t, seed("1", "ann", "secret 1"), seed("2", "bob", "secret 2"))}
 	var group sync.WaitGroup
@@ -311,7 +311,7 @@ func TestManyRequestsReadAChangingFileTogether(t *testing.T) {
 }
 
 // A file above max_size is never read: the old users go on, and the log says why once.
-func TestAFileAboveItsMaximumLeavesTheOldUsers(t *testing.T) {
+func TestOversizedUsersFileKeepsOldUsers(t *testing.T) {
 	maxSize := int64(len(document(t, seed("1", "ann", "secret 1"))))
 	o := openLimited(t, maxSize, seed("1", "ann", "secret 1")) // of exactly that size
 	if o.Fault() != nil {
@@ -348,7 +348,7 @@ func TestAFileAboveItsMaximumLeavesTheOldUsers(t *testing.T) {
 	}
 }
 
-func TestASizeIsWrittenAsTheCaddyfileHasIt(t *testing.T) {
+func TestSizeIsFormattedAsInTheCaddyfile(t *testing.T) {
 	for bytes, want := range map[int64]string{32 << 20: "32MiB", 2 << 30: "2GiB", 512 << 10: "512KiB", 1000: "1000 bytes"} {
 		if got := formatSize(bytes); got != want {
 			t.Errorf("%d is written %s, want %s", bytes, got, want)
@@ -356,7 +356,7 @@ func TestASizeIsWrittenAsTheCaddyfileHasIt(t *testing.T) {
 	}
 }
 
-func TestHashesOfOtherParametersAreReported(t *testing.T) {
+func TestHashesWithOtherParametersAreReported(t *testing.T) {
 	o := openSeeds(t, seed("1", "ann", "secret 1"), seed("2", "bob", "secret 2"))
 	text := document(t, seed("1", "ann", "secret 1"), seed("2", "bob", "secret 2"))
 	o.rename(strings.Replace(text, "t=2", "t=3", 1))

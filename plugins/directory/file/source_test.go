@@ -36,7 +36,7 @@ func quoted(t *testing.T, path string) string {
 	return string(text)
 }
 
-func TestTheModuleOpensTheFileItNames(t *testing.T) {
+func TestModuleOpensTheConfiguredFile(t *testing.T) {
 	path := written(t, document(t, seed("1", "ann", "secret 1")))
 	t.Setenv("GATEHOUSE_TEST_DIRECTORY", filepath.Dir(path))
 	t.Chdir(filepath.Dir(path))
@@ -66,7 +66,7 @@ func TestTheModuleOpensTheFileItNames(t *testing.T) {
 	}
 }
 
-func TestAMistakeInTheConfigurationOrTheFileFailsTheLoad(t *testing.T) {
+func TestConfigOrFileErrorFailsTheLoad(t *testing.T) {
 	cases := map[string]struct{ config, want string }{
 		"no path":               {`{}`, "required"},
 		"an unset placeholder":  {`{"path": "{env.GATEHOUSE_TEST_UNSET}/users.json"}`, "env.GATEHOUSE_TEST_UNSET"},
@@ -83,7 +83,7 @@ func TestAMistakeInTheConfigurationOrTheFileFailsTheLoad(t *testing.T) {
 	}
 }
 
-func TestOpeningAFileGoneSinceItWasValidatedIsAnError(t *testing.T) {
+func TestOpenFailsForAFileGoneSinceValidation(t *testing.T) {
 	path := written(t, document(t))
 	s, err := loaded(t, quoted(t, path))
 	if err != nil {
@@ -101,7 +101,7 @@ func TestOpeningAFileGoneSinceItWasValidatedIsAnError(t *testing.T) {
 	}
 }
 
-func TestTheCaddyfileTakesOnePathAndNothingElse(t *testing.T) {
+func TestCaddyfileTakesExactlyOnePath(t *testing.T) {
 	cases := map[string]struct{ input, path, err string }{
 		"a path":              {"file users.json", "users.json", ""},
 		"a placeholder":       {"file {env.HOME}/users.json", "{env.HOME}/users.json", ""},
@@ -128,7 +128,7 @@ func TestTheCaddyfileTakesOnePathAndNothingElse(t *testing.T) {
 }
 
 // What Validate has read is opened without reading it again, unless it has changed or was discarded.
-func TestOpeningDoesNotReadAValidatedFileAgain(t *testing.T) {
+func TestOpenDoesNotRereadAValidatedFile(t *testing.T) {
 	text := document(t, seed("1", "ann", "secret 1"))
 	other := document(t, seed("2", "bob", "secret 2"))
 	path := written(t, text)

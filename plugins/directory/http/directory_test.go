@@ -100,7 +100,7 @@ func seed(id, username, password string) directorytest.Seed {
 	return directorytest.Seed{User: directory.User{ID: id, Username: username}, Password: password}
 }
 
-func TestTheEndpointKeepsTheContractOfADirectory(t *testing.T) {
+func TestHTTPEndpointMeetsTheDirectoryContract(t *testing.T) {
 	for _, as := range []string{"form", "json"} {
 		t.Run(as, func(t *testing.T) {
 			directorytest.Run(t, func(t *testing.T, users []directorytest.Seed) directory.Directory {
@@ -138,7 +138,7 @@ func (e *endpoint) says(status int, body string) {
 	e.answer.Store(&answer)
 }
 
-func TestWhatIsNeitherYesNorNoIsAnError(t *testing.T) {
+func TestAmbiguousDirectoryAnswerIsAnError(t *testing.T) {
 	e := newEndpoint(t)
 	d := opened(t, &Source{URL: e.URL, Lookup: e.URL + "/{id}", MaxBody: 1000})
 	for name, c := range map[string]struct {
@@ -199,7 +199,7 @@ func TestWhatIsNeitherYesNorNoIsAnError(t *testing.T) {
 	}
 }
 
-func TestTheUserOfANameIsLearntFromAnswers(t *testing.T) {
+func TestUserIDIsLearnedFromAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		status       int
 		body         string
@@ -244,7 +244,7 @@ func TestTheUserOfANameIsLearntFromAnswers(t *testing.T) {
 	})
 }
 
-func TestTheMemoryOfNamesIsBounded(t *testing.T) {
+func TestNameCacheIsLimited(t *testing.T) {
 	n := newNames()
 	for i := range 2 * maxNames {
 		n.rememberName(fmt.Sprint("user", i), "7")
@@ -255,7 +255,7 @@ func TestTheMemoryOfNamesIsBounded(t *testing.T) {
 	}
 }
 
-func TestNoRedirectIsFollowed(t *testing.T) {
+func TestRedirectsAreNotFollowed(t *testing.T) {
 	elsewhere := newEndpoint(t)
 	elsewhere.says(200, `{"id":"1"}`)
 	e := newEndpoint(t)
@@ -278,7 +278,7 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyCanHaveIsNotAsked(t *testing.T) {
+func TestImpossibleCredentialsAreNotSent(t *testing.T) {
 	e := newEndpoint(t)
 	e.says(200, `{"id":"1"}`)
 	d := opened(t, &Source{URL: e.URL, Lookup: e.URL + "/{id}"})
@@ -297,7 +297,7 @@ func TestWhatNobodyCanHaveIsNotAsked(t *testing.T) {
 	}
 }
 
-func TestAnIDStaysInItsPlaceInTheAddress(t *testing.T) {
+func TestIDIsEscapedInTheLookupURL(t *testing.T) {
 	e := newEndpoint(t)
 	var seen string
 	answer := func(w http.ResponseWriter, r *http.Request) {
@@ -320,7 +320,7 @@ func TestAnIDStaysInItsPlaceInTheAddress(t *testing.T) {
 	}
 }
 
-func TestAnEndpointThatAlwaysAnswers200IsReadByItsContent(t *testing.T) {
+func TestHTTPDirectoryAnswering200IsReadByContent(t *testing.T) {
 	e := newEndpoint(t)
 	d := opened(t, &Source{
 		URL: e.URL, Lookup: e.URL + "/{id}", Fields: map[string]string{"id": "/data/0/id"},
@@ -354,7 +354,7 @@ func TestAnEndpointThatAlwaysAnswers200IsReadByItsContent(t *testing.T) {
 	}
 }
 
-func TestWithoutALookupTheLastSignInIsRemembered(t *testing.T) {
+func TestWithoutLookupTheLastSignInIsRemembered(t *testing.T) {
 	u := seed("u-1", "ann", "secret")
 	u.Name, u.Claims = "Ann", map[string]any{"department": "press"}
 	locked := seed("u-2", "lars", "secret")
@@ -395,7 +395,7 @@ func TestWithoutALookupTheLastSignInIsRemembered(t *testing.T) {
 	}
 }
 
-func TestTheMemoryIsBounded(t *testing.T) {
+func TestUserCacheIsLimited(t *testing.T) {
 	m := newMemory()
 	for i := range memorySize / 8 {
 		m.rememberUser(directory.User{ID: fmt.Sprint(i)}, mostBody)
@@ -406,7 +406,7 @@ func TestTheMemoryIsBounded(t *testing.T) {
 	}
 }
 
-func TestAnEndpointThatHangsHoldsNobodyLongerThanItMay(t *testing.T) {
+func TestHangingHTTPDirectoryTimesOut(t *testing.T) {
 	e := newEndpoint(t)
 	release := make(chan struct{})
 	answer := func(http.ResponseWriter, *http.Request) { <-release }
@@ -432,7 +432,7 @@ func TestAnEndpointThatHangsHoldsNobodyLongerThanItMay(t *testing.T) {
 	}
 }
 
-func TestTheEndpointsCertificateIsChecked(t *testing.T) {
+func TestEndpointCertificateIsVerified(t *testing.T) {
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"id":"`+r.Host+`"}`)
 	}))

@@ -32,7 +32,7 @@ const full = `http https://legacy.example.com/login {
 	max_body 128KiB
 }`
 
-func TestTheCaddyfileSaysEverything(t *testing.T) {
+func TestCaddyfileSetsEveryField(t *testing.T) {
 	t.Setenv("LEGACY_KEY", wordstest.Secret)
 	s, err := wordstest.Loaded[Source](t, full, nil)
 	if err != nil {
@@ -50,7 +50,7 @@ func TestTheCaddyfileSaysEverything(t *testing.T) {
 	}
 }
 
-func TestMistakesInTheCaddyfileAreNamed(t *testing.T) {
+func TestCaddyfileErrorsAreExplained(t *testing.T) {
 	wordstest.Mistakes[Source](t, map[string]string{
 		`http`:                                          "expected `http <url>`",
 		`http a b`:                                      "expected `http <url>`",
@@ -77,7 +77,7 @@ func TestMistakesInTheCaddyfileAreNamed(t *testing.T) {
 	})
 }
 
-func TestAConfigurationThatCannotBeIsRefused(t *testing.T) {
+func TestInvalidConfigIsRefused(t *testing.T) {
 	t.Setenv("LEGACY_KEY", wordstest.Secret)
 	wordstest.Refuses(t, full, map[string]struct {
 		Change func(*Source)
@@ -116,7 +116,7 @@ func TestAConfigurationThatCannotBeIsRefused(t *testing.T) {
 	})
 }
 
-func TestTheIdentityFollowsEverySetting(t *testing.T) {
+func TestIdentityFollowsEverySetting(t *testing.T) {
 	wordstest.Identities(t, full, "LEGACY_KEY", func(s *Source) { s.OK = nil }, func(s *Source) { s.OKWhen = nil })
 }
 

@@ -15,7 +15,7 @@ import (
 // What a directory is asked holds passwords. Its TLS has a floor, a certificate counts for
 // its name only, and neither is lost when the source is opened once more, as a reload does
 // (the mistake of CVE-2024-23656).
-func TestPasswordsAreSentOverGoodTLSOnly(t *testing.T) {
+func TestPasswordsAreSentOverVerifiedTLSOnly(t *testing.T) {
 	var asked atomic.Int64
 	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)

@@ -11,7 +11,7 @@ import (
 )
 
 // N17: neither a server nor, before TLS, somebody on the way to it has the gateway read without end.
-func TestAnAnswerWithoutEndIsCutOff(t *testing.T) {
+func TestEndlessLDAPAnswerIsCutOff(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		startTLS bool
@@ -42,7 +42,7 @@ func TestAnAnswerWithoutEndIsCutOff(t *testing.T) {
 }
 
 // A connection may be used for as many answers as there are, and for one as large as some directories have.
-func TestEveryAnswerMayBeLarge(t *testing.T) {
+func TestEveryLDAPAnswerMayBeLarge(t *testing.T) {
 	address := listenAndAnswer(t, func(conn net.Conn) {
 		request := make([]byte, 4096)
 		for {

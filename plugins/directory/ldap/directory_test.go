@@ -37,7 +37,7 @@ func isRefused(t *testing.T, d *dir, username, password string) {
 	}
 }
 
-func TestTheServerKeepsTheContractOfADirectory(t *testing.T) {
+func TestLDAPServerMeetsTheDirectoryContract(t *testing.T) {
 	s := newServer(t)
 	for name, change := range map[string]func(*Source){
 		"an attribute locks":     func(*Source) {},
@@ -54,7 +54,7 @@ func TestTheServerKeepsTheContractOfADirectory(t *testing.T) {
 	}
 }
 
-func TestAnEmptyPasswordIsNeverSent(t *testing.T) { // RFC 4513 section 5.1.2
+func TestEmptyPasswordIsNeverSent(t *testing.T) { // RFC 4513 section 5.1.2
 	s := newServer(t)
 	s.fill(t, seed("1", "ann", "secret"))
 	d := opened(t, s.source(t))
@@ -65,7 +65,7 @@ func TestAnEmptyPasswordIsNeverSent(t *testing.T) { // RFC 4513 section 5.1.2
 	}
 }
 
-func TestSomebodyUnknownCostsABindThatCannotLockAnybody(t *testing.T) { // E15
+func TestUnknownUserCostsAHarmlessBind(t *testing.T) { // E15
 	s := newServer(t)
 	s.fill(t, seed("1", "ann", "secret"))
 	d := opened(t, s.source(t))
@@ -79,7 +79,7 @@ func TestSomebodyUnknownCostsABindThatCannotLockAnybody(t *testing.T) { // E15
 	}
 }
 
-func TestNamesAreEscapedInTheFilter(t *testing.T) { // RFC 4515 section 3
+func TestNamesAreEscapedInTheLDAPFilter(t *testing.T) { // RFC 4515 section 3
 	s := newServer(t)
 	s.fill(t, seed("1", "ann", "secret"), seed("2", "b(o)b*\\", "secret"))
 	d := opened(t, s.source(t))
@@ -113,7 +113,7 @@ func TestTwoEntriesForOneNameAreAnError(t *testing.T) {
 	signsIn(t, d, "bob", "secret")
 }
 
-func TestWhoDoesNotMatchTheFilterAnyMoreIsGone(t *testing.T) {
+func TestUserOutsideTheFilterIsGone(t *testing.T) {
 	s := newServer(t)
 	u := seed("1", "ann", "secret")
 	u.Claims = map[string]any{"department": "press"}
@@ -136,7 +136,7 @@ func TestWhoDoesNotMatchTheFilterAnyMoreIsGone(t *testing.T) {
 	}
 }
 
-func TestTheDefaultsFitAUsualServer(t *testing.T) {
+func TestDefaultsFitATypicalLDAPServer(t *testing.T) {
 	s := newServer(t)
 	u := seed("1", "ann", "secret")
 	u.Email, u.Nickname = "ann@example.com", "Annie"
@@ -154,7 +154,7 @@ func TestTheDefaultsFitAUsualServer(t *testing.T) {
 	}
 }
 
-func TestARestartOfTheServerCostsNobodyASignIn(t *testing.T) {
+func TestLDAPServerRestartFailsNoSignIn(t *testing.T) {
 	s := newServer(t)
 	s.fill(t, seed("1", "ann", "secret"))
 	d := opened(t, s.source(t))
@@ -185,7 +185,7 @@ func TestARestartOfTheServerCostsNobodyASignIn(t *testing.T) {
 	isRefused(t, d, "ann", "wrong")
 }
 
-func TestAConnectionThatDiesInUseIsReplaced(t *testing.T) {
+func TestConnectionThatDiesInUseIsReplaced(t *testing.T) {
 	s := newServer(t)
 	s.fill(t, seed("1", "ann", "secret"))
 	d := opened(t, s.source(t))
@@ -205,7 +205,7 @@ func TestAConnectionThatDiesInUseIsReplaced(t *testing.T) {
 	}
 }
 
-func TestConnectionsAreUsedAgain(t *testing.T) {
+func TestConnectionsAreReused(t *testing.T) {
 	s := newServer(t)
 	s.fill(t, seed("1", "ann", "secret"))
 	src := s.source(t)
@@ -242,7 +242,7 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 	}
 }
 
-func TestAServerThatDoesNotAnswerHoldsNobodyLongerThanItMay(t *testing.T) {
+func TestUnresponsiveLDAPServerTimesOut(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -287,7 +287,7 @@ func TestAServerThatDoesNotAnswerHoldsNobodyLongerThanItMay(t *testing.T) {
 }
 
 // A server that is in trouble answers everybody so: else whom it knows would be told by it.
-func TestAServerInTroubleIsAnErrorForTheUnknownToo(t *testing.T) {
+func TestServerFaultIsAnErrorForUnknownUsersToo(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -352,7 +352,7 @@ func trust(file string) *TLS {
 	return &TLS{json.RawMessage(`{"provider":"file","pem_files":["` + file + `"]}`)}
 }
 
-func TestPasswordsCrossTheNetworkEncryptedOrNotAtAll(t *testing.T) {
+func TestLDAPPasswordsAreEncryptedOrNotSent(t *testing.T) {
 	s := newServer(t)
 	s.fill(t, seed("1", "ann", "secret"))
 	for name, c := range map[string]struct {

@@ -33,7 +33,7 @@ const full = `ldap ldap://ldap.example.com {
 	pool 4
 }`
 
-func TestTheCaddyfileSaysEverything(t *testing.T) {
+func TestCaddyfileSetsEveryField(t *testing.T) {
 	t.Setenv("LDAP_PASSWORD", wordstest.Secret)
 	s, err := wordstest.Loaded[Source](t, full, nil)
 	if err != nil {
@@ -50,7 +50,7 @@ func TestTheCaddyfileSaysEverything(t *testing.T) {
 	}
 }
 
-func TestMistakesInTheCaddyfileAreNamed(t *testing.T) {
+func TestCaddyfileErrorsAreExplained(t *testing.T) {
 	wordstest.Mistakes[Source](t, map[string]string{
 		`ldap`:                                            "expected `ldap <url>`",
 		`ldap a b`:                                        "expected `ldap <url>`",
@@ -73,7 +73,7 @@ func TestMistakesInTheCaddyfileAreNamed(t *testing.T) {
 	})
 }
 
-func TestAConfigurationThatCannotBeIsRefused(t *testing.T) {
+func TestInvalidConfigIsRefused(t *testing.T) {
 	t.Setenv("LDAP_PASSWORD", wordstest.Secret)
 	t.Setenv("LDAP_EMPTY", "")
 	noCert := filepath.Join(t.TempDir(), "ca.pem")
@@ -111,11 +111,11 @@ func TestAConfigurationThatCannotBeIsRefused(t *testing.T) {
 	})
 }
 
-func TestTheIdentityFollowsEverySetting(t *testing.T) {
+func TestIdentityFollowsEverySetting(t *testing.T) {
 	wordstest.Identities(t, full, "LDAP_PASSWORD", func(s *Source) { s.Locked = "" }, func(s *Source) { s.Claims = nil })
 }
 
-func TestActiveDirectorysNamesOfEntriesAreRead(t *testing.T) {
+func TestActiveDirectoryGUIDsAreRead(t *testing.T) {
 	s := &settings{id: guid, fields: map[string]string{"username": "sAMAccountName"}}
 	raw := []byte{0x33, 0x22, 0x11, 0x00, 0x55, 0x44, 0x77, 0x66, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff}
 	e := &ldap.Entry{DN: "cn=ann", Attributes: []*ldap.EntryAttribute{
@@ -141,7 +141,7 @@ func TestActiveDirectorysNamesOfEntriesAreRead(t *testing.T) {
 	}
 }
 
-func TestOddValuesOfAnEntryAreLeftOut(t *testing.T) {
+func TestInvalidEntryValuesAreOmitted(t *testing.T) {
 	s := &settings{
 		id: "uid", fields: map[string]string{"username": "uid", "name": "cn", "picture": "labeledURI", "email": "mail"},
 		claims: map[string]string{"groups": "memberOf", "none": "x"},

@@ -9,7 +9,7 @@ import (
 )
 
 // A server that agrees to StartTLS and then says nothing is waited for once, not twice.
-func TestAServerThatStopsInTheHandshake(t *testing.T) {
+func TestServerHangsInStartTLS(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ import (
 
 // N17: PostgreSQL ends a query that is given up also when the cancel request of the driver is
 // lost, or comes before the query has begun.
-func TestPostgreSQLEndsAQueryWhoseCancelRequestIsLost(t *testing.T) {
+func TestPostgreSQLEndsAnAbandonedQueryWithoutCancel(t *testing.T) {
 	s := onPostgreSQL(t)
 	s.table(t)
 	s.insert(t, directory.User{ID: "1", Username: "ann"}, "", "")
@@ -42,7 +42,7 @@ func TestPostgreSQLEndsAQueryWhoseCancelRequestIsLost(t *testing.T) {
 }
 
 // PgBouncer refuses connections with startup parameters that it was not told to ignore.
-func TestAPoolerThatTakesNoStartupParametersIsUsedWithoutThem(t *testing.T) {
+func TestPoolerWithoutStartupParametersIsSupported(t *testing.T) {
 	s := onPostgreSQL(t)
 	s.table(t)
 	s.insert(t, directory.User{ID: "1", Username: "ann"}, "", "")

@@ -13,7 +13,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/directory/password"
 )
 
-func TestARowBecomesAUserByTheNamesOfItsColumns(t *testing.T) {
+func TestRowBecomesAUserByColumnNames(t *testing.T) {
 	columns := []string{"ID", "username", "password_hash", "salt", "name", "nickname", "picture", "email", "phone", "locked", "Team", "level", "since", "score", "vip", "none"}
 	values := []any{int64(7), []byte("zoe\u0308"), "hash", nil, "Zo\u00eb\x00", nil, "javascript:alert(1)", "zoe@example.com", uint64(15550100), []byte{1},
 		"press", int64(3), time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC), 1.5, true, nil}
@@ -30,7 +30,7 @@ func TestARowBecomesAUserByTheNamesOfItsColumns(t *testing.T) {
 	}
 }
 
-func TestValuesThatMeanNothingAreErrors(t *testing.T) {
+func TestMeaninglessValuesAreErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		column string
 		value  any
@@ -58,7 +58,7 @@ func TestValuesThatMeanNothingAreErrors(t *testing.T) {
 	}
 }
 
-func TestAClaimIsSomethingThatJSONHas(t *testing.T) {
+func TestClaimValueIsValidJSON(t *testing.T) {
 	for value, want := range map[float64]string{1.5: "1.5", math.NaN(): `"NaN"`, math.Inf(1): `"+Inf"`} {
 		v, err := claimValue(value)
 		if err != nil {
@@ -70,7 +70,7 @@ func TestAClaimIsSomethingThatJSONHas(t *testing.T) {
 	}
 }
 
-func TestWhatWasTypedMustBeInTheRow(t *testing.T) {
+func TestRowMustContainTheTypedName(t *testing.T) {
 	r := &row{user: directory.User{Username: "Ann", Email: "ann@example.com", Phone: "5550100"}}
 	for typed, want := range map[string]bool{
 		"Ann": true, "ann": true, "ANN@example.com": true, "5550100": true, "\uff21nn": true,
@@ -82,7 +82,7 @@ func TestWhatWasTypedMustBeInTheRow(t *testing.T) {
 	}
 }
 
-func TestAHashIsUpgradedOnlyWhenItIsOfAnOlderForm(t *testing.T) {
+func TestOnlyOutdatedHashesAreUpgraded(t *testing.T) {
 	for hash, want := range map[string][2]bool{ // to argon2id, to bcrypt
 		password.Usual().Dummy():                 {false, false},
 		"$2y$10$" + strings.Repeat("s", 53):      {true, false},

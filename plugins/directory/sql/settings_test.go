@@ -43,7 +43,7 @@ func config(more map[string]any) map[string]any {
 	return all
 }
 
-func TestMistakesFailTheLoadWithoutTouchingTheNetworkOrTellingTheDSN(t *testing.T) {
+func TestConfigErrorsFailTheLoadWithoutLeakingTheDSN(t *testing.T) {
 	t.Setenv("GATEHOUSE_TEST_DSN", pgDSN)
 	t.Setenv("GATEHOUSE_TEST_MYSQL", mysqlDSN)
 	t.Setenv("GATEHOUSE_TEST_BAD", "postgres://shop:canary@127.0.0.1:port/shop")
@@ -97,7 +97,7 @@ func TestMistakesFailTheLoadWithoutTouchingTheNetworkOrTellingTheDSN(t *testing.
 	}
 }
 
-func TestOneDatabaseIsOneDirectoryHoweverItIsConfigured(t *testing.T) {
+func TestOneDatabaseHasOneIdentity(t *testing.T) {
 	t.Setenv("GATEHOUSE_TEST_DSN", pgDSN)
 	t.Setenv("GATEHOUSE_TEST_SAME", pgDSN)
 	t.Setenv("GATEHOUSE_TEST_OTHER", pgDSN+"2")
@@ -122,7 +122,7 @@ func TestOneDatabaseIsOneDirectoryHoweverItIsConfigured(t *testing.T) {
 	}
 }
 
-func TestTheCaddyfileHasAWordForEachField(t *testing.T) {
+func TestCaddyfileHasADirectiveForEachField(t *testing.T) {
 	block := func(lines string) string { return "sql postgres {\n" + lines + "\n}" }
 	const required = "dsn {env.USERS_DSN}\nquery \"SELECT 1 WHERE $1\"\nlookup \"SELECT 2 WHERE $1\"\n"
 	var s Source

@@ -105,7 +105,7 @@ func cheap(pass string) string {
 	return "$argon2id$v=19$m=4096,t=2,p=1$" + b64(salt) + "$" + b64(argon2.IDKey([]byte(norm.NFC.String(pass)), salt, 2, 4096, 1, 32))
 }
 
-func TestTheDatabaseKeepsTheContractOfADirectory(t *testing.T) {
+func TestDatabaseMeetsTheDirectoryContract(t *testing.T) {
 	both(t, func(t *testing.T, s server) {
 		directorytest.Run(t, func(t *testing.T, users []directorytest.Seed) directory.Directory {
 			s.table(t)
@@ -137,7 +137,7 @@ func (k kept) password() string {
 	return "correct horse"
 }
 
-func TestUsersSignInWithTheHashTheyHaveAndAfterwardsWithABetterOne(t *testing.T) {
+func TestOldHashIsUpgradedAtSignIn(t *testing.T) {
 	both(t, func(t *testing.T, s server) {
 		s.table(t)
 		names := []string{"bcrypt", "md5", "phpass"}
@@ -168,7 +168,7 @@ func TestUsersSignInWithTheHashTheyHaveAndAfterwardsWithABetterOne(t *testing.T)
 	})
 }
 
-func TestBcryptIsWrittenForProgramsThatReadNothingElse(t *testing.T) {
+func TestBcryptIsWrittenWhereConfigured(t *testing.T) {
 	one, err := sqltest.PostgreSQL()
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +199,7 @@ func signIn(t *testing.T, d directory.Directory, name, pass string, want bool) d
 	return u
 }
 
-func TestAnUpgradeThatTheDatabaseCannotHoldLeavesTheOldHash(t *testing.T) {
+func TestUpgradedHashThatDoesNotFitKeepsTheOldOne(t *testing.T) {
 	both(t, func(t *testing.T, s server) {
 		engines := []string{""}
 		if s.Driver == "mysql" {
@@ -241,7 +241,7 @@ func TestAnUpgradeThatTheDatabaseCannotHoldLeavesTheOldHash(t *testing.T) {
 	})
 }
 
-func TestNumbersForIDsAreLookedUpExactly(t *testing.T) {
+func TestNumericIDsAreLookedUpExactly(t *testing.T) {
 	both(t, func(t *testing.T, s server) {
 		s.Exec(t, "DROP TABLE IF EXISTS numbered")
 		s.Exec(t, "CREATE TABLE numbered (id INT PRIMARY KEY, login VARCHAR(40), passwd VARCHAR(255), active BOOLEAN, score INT, born TIMESTAMP NULL)")
@@ -273,7 +273,7 @@ func TestNumbersForIDsAreLookedUpExactly(t *testing.T) {
 	})
 }
 
-func TestWhatIsTypedNeverBecomesPartOfAQuery(t *testing.T) {
+func TestUsernameCannotInjectSQL(t *testing.T) {
 	both(t, func(t *testing.T, s server) {
 		s.table(t)
 		s.insert(t, directory.User{ID: "1", Username: "ann"}, cheap("correct horse"), "")
@@ -298,7 +298,7 @@ func TestWhatIsTypedNeverBecomesPartOfAQuery(t *testing.T) {
 	})
 }
 
-func TestMistakesInTheQueriesAreErrorsThatNameNoValues(t *testing.T) {
+func TestQueryErrorsNameNoValues(t *testing.T) {
 	both(t, func(t *testing.T, s server) {
 		s.table(t)
 		s.insert(t, directory.User{ID: "1", Username: "ann", Email: "family@example.com", Name: "canary-name"}, "canary-hash", "")
@@ -343,7 +343,7 @@ func TestMistakesInTheQueriesAreErrorsThatNameNoValues(t *testing.T) {
 	})
 }
 
-func TestADatabaseThatGoesAwayIsAnErrorUntilItIsBack(t *testing.T) {
+func TestDatabaseOutageIsAnErrorUntilItIsBack(t *testing.T) {
 	both(t, func(t *testing.T, s server) {
 		s.table(t)
 		s.insert(t, directory.User{ID: "1", Username: "ann"}, cheap("correct horse"), "")
@@ -377,7 +377,7 @@ func TestADatabaseThatGoesAwayIsAnErrorUntilItIsBack(t *testing.T) {
 	})
 }
 
-func TestAQueryEndsWithItsTimeOrItsCaller(t *testing.T) {
+func TestQueryEndsOnTimeoutOrCancellation(t *testing.T) {
 	both(t, func(t *testing.T, s server) {
 		s.table(t)
 		slow := map[string]string{
@@ -406,7 +406,7 @@ func TestAQueryEndsWithItsTimeOrItsCaller(t *testing.T) {
 
 // N17: sign-ins that are given up leave no queries behind that the database goes on with, on
 // more connections than there may be.
-func TestADatabaseEndsTheQueriesThatAreGivenUp(t *testing.T) {
+func TestAbandonedQueriesAreCancelled(t *testing.T) {
 	both(t, func(t *testing.T, s server) {
 		s.table(t)
 		s.insert(t, directory.User{ID: "1", Username: "ann"}, "", "")
@@ -432,7 +432,7 @@ func TestADatabaseEndsTheQueriesThatAreGivenUp(t *testing.T) {
 	})
 }
 
-func TestAWrongPasswordForTheDatabaseShowsNowhere(t *testing.T) {
+func TestWrongDatabasePasswordIsNotShown(t *testing.T) {
 	both(t, func(t *testing.T, s server) {
 		wrong := strings.Replace(s.DSN(), sqltest.Password, "canary-wrong", 1)
 		d := s.open(t, func(*sqldir.Source) { t.Setenv("USERS_DSN", wrong) })
@@ -446,7 +446,7 @@ func TestAWrongPasswordForTheDatabaseShowsNowhere(t *testing.T) {
 // slowHash is phpass of 2^19 rounds over "correct horse": time enough for somebody else.
 const slowHash = "$P$HsaltsaltU/Wic5CEN.rQSfhqcaDE11"
 
-func TestAPasswordThatIsChangedDuringASignInStays(t *testing.T) {
+func TestPasswordChangedDuringSignInIsKept(t *testing.T) {
 	both(t, func(t *testing.T, s server) {
 		d := s.open(t, nil)
 		other := cheap("a newer password")
@@ -484,7 +484,7 @@ func TestAPasswordThatIsChangedDuringASignInStays(t *testing.T) {
 	})
 }
 
-func TestConnectionsThatTheServerEndedAreNoticedAndReplaced(t *testing.T) {
+func TestConnectionsEndedByTheServerAreReplaced(t *testing.T) {
 	both(t, func(t *testing.T, s server) {
 		s.table(t)
 		s.insert(t, directory.User{ID: "1", Username: "ann"}, "", "")

@@ -10,7 +10,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 )
 
-func TestWhatGoRedisLogsHasNoPasswords(t *testing.T) {
+func TestGoRedisLogHidesPasswords(t *testing.T) {
 	core, lines := observer.New(zap.DebugLevel)
 	l := libraryLog{zap.New(core)}
 	l.Printf(t.Context(), "sentinel: GetMasterAddrByName name=%q failed: %s", "main", errors.New("ERR unknown command 'HELLO', with args beginning with: '2' 'AUTH' 'gate' 'hush' "))

@@ -14,7 +14,7 @@ import (
 // sentinelRights are what the documentation says a user needs at the Sentinels.
 const sentinelRights = "resetchannels &+switch-master &+replica-reconf-done +hello +auth +ping +subscribe +sentinel|get-master-addr-by-name +sentinel|sentinels"
 
-func TestTheRightsAtSentinelsThatAreDocumentedAreThoseThatAreTested(t *testing.T) {
+func TestDocumentedSentinelRightsAreTheTestedOnes(t *testing.T) {
 	doc, err := os.ReadFile("../../../deploy/README.md")
 	text := strings.Join(strings.Fields(string(doc)), " ")
 	if err != nil || !strings.Contains(text, "`"+sentinelRights+"`") {
@@ -23,7 +23,7 @@ func TestTheRightsAtSentinelsThatAreDocumentedAreThoseThatAreTested(t *testing.T
 }
 
 // A failover is what a user at the Sentinels is for: it is told of it, and asks who is next.
-func TestAUserOfSentinelsWithTheRightsThatAreDocumentedFollowsAFailover(t *testing.T) {
+func TestDocumentedSentinelRightsSuffice(t *testing.T) {
 	s := redistest.StartSentinel(t)
 	s.Tell(append([]string{"acl", "setuser", "watch", "reset", "on", ">pass"}, strings.Fields(sentinelRights)...)...)
 	s.Tell("acl", "log", "reset")

@@ -44,7 +44,7 @@ func connect(t testing.TB, c Config) goredis.UniversalClient {
 
 var count = NewScript("return redis.call('INCR', KEYS[1])")
 
-func TestAScriptRunsOnEveryKindOfRedisThoughItWasForgotten(t *testing.T) {
+func TestEvictedScriptRunsOnEveryKindOfRedis(t *testing.T) {
 	for name, url := range map[string]string{
 		"single": redistest.Shared(t).URL(), "sentinel": redistest.SharedSentinel(t).URL(), "cluster": redistest.SharedCluster(t).URL(),
 	} {
@@ -81,7 +81,7 @@ func forget(t *testing.T, client goredis.UniversalClient) error {
 }
 
 // A write that is repeated behind the caller's back is a second one.
-func TestAScriptWhoseReplyIsLostRanOnceAndIsAFault(t *testing.T) {
+func TestScriptWithLostReplyIsNotRepeated(t *testing.T) {
 	server := redistest.Shared(t)
 	for name, url := range map[string]func(p *redistest.Proxy) string{
 		"single": func(p *redistest.Proxy) string { return p.URL() },
@@ -105,7 +105,7 @@ func TestAScriptWhoseReplyIsLostRanOnceAndIsAFault(t *testing.T) {
 	}
 }
 
-func TestAClusterThatMovesASlotIsFollowed(t *testing.T) {
+func TestClusterSlotMoveIsFollowed(t *testing.T) {
 	c := redistest.StartCluster(t)
 	client := connect(t, Config{URL: c.URL()})
 	key := []string{"moving"}
@@ -151,7 +151,7 @@ func TestAClusterThatMovesASlotIsFollowed(t *testing.T) {
 	}
 }
 
-func TestAWriteThatTooFewReplicasHaveIsNoSuccess(t *testing.T) {
+func TestUnderReplicatedWriteIsNotASuccess(t *testing.T) {
 	alone, pair := redistest.Shared(t), redistest.SharedSentinel(t)
 	_, err := count.RunAndWait(t.Context(), connect(t, Config{URL: alone.URL()}), Wait{1, 20 * time.Millisecond}, []string{"wait:a"})
 	if !errors.Is(err, ErrReplicas) || !Unavailable(err) || Unapplied(err) {
@@ -186,7 +186,7 @@ func (h *taking) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
 	}
 }
 
-func TestAWriteConcernIsAskedForOnTheConnectionOfTheWrite(t *testing.T) {
+func TestReplicaWaitUsesTheWritesConnection(t *testing.T) {
 	s := redistest.StartSentinel(t)
 	client, ok := connect(t, Config{URL: s.URL()}).(*goredis.Client)
 	if !ok {
@@ -216,7 +216,7 @@ func TestAWriteConcernIsAskedForOnTheConnectionOfTheWrite(t *testing.T) {
 	_ = hook.held.Close()
 }
 
-func TestAReplicaThatMayNotWriteIsLeftAndFoundAgain(t *testing.T) {
+func TestDemotedPrimaryIsLeftAndFoundAgain(t *testing.T) {
 	server, other := redistest.Start(t), redistest.Shared(t)
 	client := connect(t, Config{URL: server.URL()})
 	for _, w := range []Wait{{}, {1, time.Millisecond}} {
@@ -236,7 +236,7 @@ func TestAReplicaThatMayNotWriteIsLeftAndFoundAgain(t *testing.T) {
 	}
 }
 
-func TestRedisSpeaksTLS(t *testing.T) {
+func TestRedisTLS(t *testing.T) {
 	server, certs := redistest.StartTLS(t, "--tls-auth-clients", "yes")
 	url := server.URL()
 	own := &TLS{CA: certs.CA, Cert: certs.Cert, Key: certs.Key}
@@ -254,7 +254,7 @@ func TestRedisSpeaksTLS(t *testing.T) {
 	}
 }
 
-func TestAWrongPasswordIsAFaultThatDoesNotShowIt(t *testing.T) {
+func TestWrongRedisPasswordIsNotShown(t *testing.T) {
 	server := redistest.Start(t, "--requirepass", "right")
 	for password, fine := range map[string]bool{"right": true, "hush": false} {
 		c := Config{URL: server.URL(), Password: password}
@@ -269,7 +269,7 @@ func TestAWrongPasswordIsAFaultThatDoesNotShowIt(t *testing.T) {
 }
 
 // Tokens of a cloud are longer than what Redis repeats of a command that it does not know.
-func TestAPasswordThatRedisCutsOffIsNotShown(t *testing.T) {
+func TestPasswordTruncatedByRedisIsNotShown(t *testing.T) {
 	password := strings.Repeat("0123456789", 30)
 	server := redistest.Start(t, "--rename-command", "AUTH", "", "--rename-command", "HELLO", "")
 	c := Config{URL: server.URL(), Password: password}
@@ -290,7 +290,7 @@ func TestAPasswordThatRedisCutsOffIsNotShown(t *testing.T) {
 	}
 }
 
-func TestWhatIsAFault(t *testing.T) {
+func TestRedisFaultClassification(t *testing.T) {
 	for _, c := range []struct {
 		err                    error
 		unavailable, unapplied bool

@@ -17,7 +17,7 @@ import (
 	"github.com/gatehouse/gatehouse/plugins/internal/words"
 )
 
-func TestAnAddressSaysWhereRedisIs(t *testing.T) {
+func TestRedisURLForms(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "password")
 	if err := os.WriteFile(file, []byte("from a file"), 0o600); err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func TestAnAddressSaysWhereRedisIs(t *testing.T) {
 	}
 }
 
-func TestAnAddressThatSaysNothingUsefulIsRefusedWithoutItsPassword(t *testing.T) {
+func TestUselessRedisURLIsRefusedWithoutItsPassword(t *testing.T) {
 	for address, want := range map[string]string{
 		"":                                  "expected redis://",
 		"h:6379":                            "expected redis://",
@@ -123,7 +123,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
-func TestWhatIsPrintedShowsNoPassword(t *testing.T) {
+func TestPrintedSettingsHideThePassword(t *testing.T) {
 	s, err := (&Config{URL: "redis+sentinel://u:hush1@h/m", SentinelPassword: "hush2"}).Resolve(caddy.NewReplacer())
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestWhatIsPrintedShowsNoPassword(t *testing.T) {
 	}
 }
 
-func TestEqualSettingsAreOneIdentity(t *testing.T) {
+func TestEqualSettingsHaveOneIdentity(t *testing.T) {
 	resolve := func(c Config) any {
 		s, err := c.Resolve(caddy.NewReplacer())
 		if err != nil {
@@ -164,7 +164,7 @@ func TestEqualSettingsAreOneIdentity(t *testing.T) {
 	}
 }
 
-func TestALiteralPasswordIsRefusedInACaddyfile(t *testing.T) {
+func TestLiteralRedisPasswordIsRefusedInACaddyfile(t *testing.T) {
 	for address, fine := range map[string]bool{
 		"redis://h": true, "redis://u@h": true, "redis://u:@h": true, "{env.REDIS_URL}": true,
 		"redis://u:{env.P}@h": true, "redis://{env.U}:{env.P}@h": true, "redis://:{file./run/secrets/p}@h": true,
@@ -177,7 +177,7 @@ func TestALiteralPasswordIsRefusedInACaddyfile(t *testing.T) {
 	}
 }
 
-func TestWordsOfACaddyfile(t *testing.T) {
+func TestRedisCaddyfileOptions(t *testing.T) {
 	for block, want := range map[string]struct {
 		config Config
 		fault  string

@@ -10,7 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-func TestNobodyWaitsLongerThanAMinute(t *testing.T) {
+func TestTimeoutIsAtMostAMinute(t *testing.T) {
 	for given, want := range map[time.Duration]time.Duration{
 		0: 3 * time.Second, time.Second: time.Second, time.Minute: time.Minute, time.Minute + 1: 0, -1: 0,
 	} {
@@ -20,7 +20,7 @@ func TestNobodyWaitsLongerThanAMinute(t *testing.T) {
 	}
 }
 
-func TestOnlyThisMachineIsLoopback(t *testing.T) {
+func TestLoopbackHostsAreRecognized(t *testing.T) {
 	for host, want := range map[string]bool{
 		"localhost": true, "127.0.0.1": true, "127.9.9.9": true, "::1": true, "::ffff:127.0.0.1": true,
 		"": false, "localhost.example.com": false, "127.0.0.1.example.com": false, "10.0.0.1": false, "0.0.0.0": false, "::": false,
@@ -31,7 +31,7 @@ func TestOnlyThisMachineIsLoopback(t *testing.T) {
 	}
 }
 
-func TestAFileWithoutCertificatesIsNamed(t *testing.T) {
+func TestCAFileWithoutCertificatesIsNamed(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "ca.pem")
 	if err := os.WriteFile(empty, []byte("hello"), 0o600); err != nil {
 		t.Fatal(err)

@@ -30,7 +30,7 @@ func parse(block string) (p plugin, err error) {
 	return p, err
 }
 
-func TestABlockIsRead(t *testing.T) {
+func TestBlockIsParsed(t *testing.T) {
 	d := caddyfile.NewTestDispenser("plugin")
 	d.Next()
 	if err := Block(d, "the plugin", nil); err != nil {
@@ -46,7 +46,7 @@ func TestABlockIsRead(t *testing.T) {
 	}
 }
 
-func TestAMistakeIsToldWithItsPlaceAndNoSecret(t *testing.T) {
+func TestConfigErrorNamesLineWithoutSecret(t *testing.T) {
 	for block, want := range map[string]string{
 		"color red":                           "unrecognized word 'color' in the plugin, expected one of: again, duration, fields, flag, number, secret, text",
 		"text":                                "text: expected one value",

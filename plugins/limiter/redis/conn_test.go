@@ -8,7 +8,7 @@ import (
 )
 
 // A shorter time would make an outage of the first requests on a busy machine, although they wait.
-func TestConnectingMayTakeAsLongAsARequestWaits(t *testing.T) {
+func TestDialTimeoutMatchesTheRequestWait(t *testing.T) {
 	for wait, want := range map[time.Duration]time.Duration{0: minDialTimeout, patient: patient} {
 		s := open(t, config{settings: settings(t, "redis://127.0.0.1:1", "", wait), nodes: 1})
 		client, ok := s.conn.client.(*goredis.Client)

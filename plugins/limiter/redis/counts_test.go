@@ -26,7 +26,7 @@ func one(name string, limit int64, window time.Duration, subject string) ratelim
 	return ratelimit.Charge{Policy: &ratelimit.Policy{Limiter: "l", Name: name, Limit: limit, Window: window}, Subject: subject}
 }
 
-func TestOf3000RequestsToThreeNodesExactlyTheLimitPasses(t *testing.T) { // L02, L11
+func TestThreeNodesAdmitExactlyTheLimit(t *testing.T) { // L02, L11
 	threeNodes(t, redistest.Shared(t).URL())
 }
 
@@ -61,7 +61,7 @@ func threeNodes(t *testing.T, url string) {
 
 // At five times the limit no stretch of a window's length has more than the limit. Every
 // admission is taken for as early, then for as late as it can have been.
-func TestUnderOverloadNoWindowHoldsMoreThanTheLimit(t *testing.T) { // L03, E20
+func TestOverloadedWindowStaysWithinTheLimit(t *testing.T) { // L03, E20
 	t.Parallel()
 	const limit, window = 50, time.Second
 	url := redistest.Shared(t).URL()
@@ -102,7 +102,7 @@ func TestUnderOverloadNoWindowHoldsMoreThanTheLimit(t *testing.T) { // L03, E20
 	}
 }
 
-func TestAKeyTakesAtMost400BytesAndExpires(t *testing.T) { // L10
+func TestRedisKeyIsSmallAndExpires(t *testing.T) { // L10
 	server := redistest.Shared(t)
 	client := dial(t, server.URL())
 	ctx := context.Background()
@@ -145,7 +145,7 @@ func TestAKeyTakesAtMost400BytesAndExpires(t *testing.T) { // L10
 	}
 }
 
-func TestNothingIsLeftTwoWindowsLater(t *testing.T) { // L10
+func TestKeysExpireWithinTwoWindows(t *testing.T) { // L10
 	t.Parallel()
 	server := redistest.Shared(t)
 	s := open(t, config{settings: settings(t, server.URL(), "expires:", patient), nodes: 1})
@@ -164,7 +164,7 @@ func TestNothingIsLeftTwoWindowsLater(t *testing.T) { // L10
 	}
 }
 
-func TestALostReplyIsNotAskedForAgain(t *testing.T) {
+func TestLostReplyIsNotRetried(t *testing.T) {
 	p := redistest.NewProxy(t, redistest.Shared(t).Addr)
 	s := open(t, config{settings: settings(t, p.URL(), "lost:", patient), nodes: 1})
 	c := one("p", 1000, time.Hour, "s")
@@ -181,7 +181,7 @@ func TestALostReplyIsNotAskedForAgain(t *testing.T) {
 	}
 }
 
-func TestACallerThatGoesAwayIsNotKeptWaiting(t *testing.T) {
+func TestCancelledCallerReturnsPromptly(t *testing.T) {
 	p := redistest.NewProxy(t, redistest.Shared(t).Addr)
 	p.Blackhole()
 	s := open(t, config{settings: settings(t, p.URL(), "away:", patient)})
@@ -193,7 +193,7 @@ func TestACallerThatGoesAwayIsNotKeptWaiting(t *testing.T) {
 	}
 }
 
-func TestNodesHearOfEachOtherAndRememberIt(t *testing.T) {
+func TestNodesLearnTheirNumberAndRememberIt(t *testing.T) {
 	p := redistest.NewProxy(t, redistest.Shared(t).Addr)
 	var last *Source
 	for i := range 3 {
@@ -225,7 +225,7 @@ func (n *nodes) heardOf() int {
 	return n.lastCount
 }
 
-func TestAfterCloseRequestsAreDecidedAsInAnOutage(t *testing.T) {
+func TestClosedSourceDecidesAsInAnOutage(t *testing.T) {
 	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "closed:", patient)})
 	decide(t, s, 1, one("p", 5, time.Hour, "s"))
 	if err := s.Close(); err != nil {
@@ -238,7 +238,7 @@ func TestAfterCloseRequestsAreDecidedAsInAnOutage(t *testing.T) {
 }
 
 // Each of those that are decided on together is told what is left after itself.
-func TestLikeRequestsAtOnceAreToldWhatEachWouldHaveBeenToldAlone(t *testing.T) {
+func TestEqualConcurrentRequestsEachSeeTheirRemainder(t *testing.T) {
 	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "alike:", patient), nodes: 1})
 	dry := one("dry", 40, time.Minute, "s")
 	dry.Policy.DryRun = true

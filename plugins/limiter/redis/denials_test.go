@@ -25,7 +25,7 @@ func scripts(t *testing.T, s *redistest.Server) int {
 	return calls
 }
 
-func TestWhoIsRefusedAgainAndAgainCostsRedisNothing(t *testing.T) {
+func TestRepeatedRefusalsCostNoRedisCalls(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	s := open(t, config{settings: settings(t, server.URL(), "quiet:", patient), nodes: 1, denials: maxDenials})
@@ -52,7 +52,7 @@ func TestWhoIsRefusedAgainAndAgainCostsRedisNothing(t *testing.T) {
 	}
 }
 
-func TestAHigherLimitIsNotRefusedByWhatTheLowerOneWas(t *testing.T) { // L14
+func TestHigherLimitIgnoresDenialsOfALowerOne(t *testing.T) { // L14
 	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "higher:", patient), nodes: 1, denials: maxDenials})
 	decide(t, s, 1, one("p", 1, time.Minute, "s"))
 	if decide(t, s, 1, one("p", 1, time.Minute, "s")).Admitted || !decide(t, s, 1, one("p", 2, time.Minute, "s")).Admitted {
@@ -66,7 +66,7 @@ func TestAHigherLimitIsNotRefusedByWhatTheLowerOneWas(t *testing.T) { // L14
 }
 
 // No request is refused at a time at which it would fit. The server's clock is this machine's.
-func TestNoRefusalOutlivesItsReason(t *testing.T) {
+func TestCachedDenialEndsInTime(t *testing.T) {
 	t.Parallel()
 	url := redistest.Shared(t).URL()
 	s := open(t, config{settings: settings(t, url, "sound:", patient), nodes: 1, denials: maxDenials})
@@ -88,7 +88,7 @@ func TestNoRefusalOutlivesItsReason(t *testing.T) {
 	all.Wait()
 }
 
-func TestRefusalsAreTakenFromTheMomentOfSending(t *testing.T) {
+func TestDenialsCountFromTheMomentOfSending(t *testing.T) {
 	d := newDenials(100)
 	k := encodeRequest("", &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 1, time.Minute, "s")}}, keyBudget{})
 	a := &answer{at: 1_900_000_000_000, asked: 1, counts: []chargeCount{{total: 1, free: 700, retry: 700}}}
@@ -114,7 +114,7 @@ func TestRefusalsAreTakenFromTheMomentOfSending(t *testing.T) {
 }
 
 // Of two policies that refuse a request, one frees earlier.
-func TestARepeatedRefusalNamesOnlyWhatStillRefuses(t *testing.T) {
+func TestCachedDenialNamesOnlyPoliciesStillDenying(t *testing.T) {
 	r := &ratelimit.Request{Charges: []ratelimit.Charge{one("short", 5, time.Second, "s"), one("long", 1, time.Minute, "s")}}
 	k := encodeRequest("", r, keyBudget{})
 	a := &answer{asked: 1, counts: []chargeCount{{total: 5, free: 300, retry: 300}, {total: 1, free: 900, retry: 900}}}
@@ -127,7 +127,7 @@ func TestARepeatedRefusalNamesOnlyWhatStillRefuses(t *testing.T) {
 	}
 }
 
-func TestRefusalsAreBounded(t *testing.T) {
+func TestRememberedDenialsAreLimited(t *testing.T) {
 	d := newDenials(100)
 	a := &answer{asked: 1, counts: []chargeCount{{total: 1, retry: 900}}}
 	now := time.Now()

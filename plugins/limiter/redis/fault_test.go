@@ -56,7 +56,7 @@ var faults = []fault{ // L12, E04
 }
 
 // One after the other: what they measure is time.
-func TestAFaultOfRedisCostsRequestsLittleAndEndsWithIt(t *testing.T) {
+func TestRedisFaultCostsRequestsLittle(t *testing.T) {
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
 			url, begin, heal := f.server(t)
@@ -66,7 +66,7 @@ func TestAFaultOfRedisCostsRequestsLittleAndEndsWithIt(t *testing.T) {
 	}
 }
 
-func TestNoGoroutineIsLeftOfAFault(t *testing.T) {
+func TestFaultLeavesNoGoroutine(t *testing.T) {
 	p := redistest.NewProxy(t, redistest.Shared(t).Addr)
 	s := open(t, config{settings: settings(t, p.URL(), "left:", 0), nodes: 3})
 	l := newTraffic(t, s, false)
@@ -95,7 +95,7 @@ func TestNoGoroutineIsLeftOfAFault(t *testing.T) {
 	}
 }
 
-func TestCloseEndsAllOfItInTheMidstOfAnOutage(t *testing.T) {
+func TestCloseDuringAnOutageStopsEverything(t *testing.T) {
 	for name, begin := range map[string]func(*redistest.Proxy){"probing": (*redistest.Proxy).Reset, "with batches on their way": (*redistest.Proxy).Blackhole} {
 		p := redistest.NewProxy(t, redistest.Shared(t).Addr)
 		s := open(t, config{settings: settings(t, p.URL(), "close:", 0), nodes: 3})
@@ -144,7 +144,7 @@ func ours() (n int) {
 	return n
 }
 
-func TestSourceUnderSentinelsAndTheirFailoverEndsAnOutage(t *testing.T) {
+func TestSentinelFailoverEndsAnOutage(t *testing.T) {
 	sentinels := redistest.StartSentinel(t)
 	testSource(t, sentinels.URL())
 	s := open(t, config{settings: settings(t, sentinels.URL(), "failover:", 0), nodes: 3, denials: maxDenials})

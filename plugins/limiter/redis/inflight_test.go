@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 
-func TestASecondBatchIsSentWhenItIsFullOrTheFirstTakesLong(t *testing.T) {
+func TestSecondBatchIsSentWhenFullOrLate(t *testing.T) {
 	for name, c := range map[string]struct {
 		senders, waiting int
 		took             time.Duration
@@ -35,7 +35,7 @@ func TestASecondBatchIsSentWhenItIsFullOrTheFirstTakesLong(t *testing.T) {
 }
 
 // Two connections for what one can do would make batches small.
-func TestASuperfluousSenderEndsAndLeavesTheQueueToTheOther(t *testing.T) {
+func TestSurplusSenderEndsAndLeavesItsQueue(t *testing.T) {
 	pl := busyPipeline(t)
 	c := pl.wait(t, one("p", 9, time.Minute, "s"))
 	pl.inFlight = []*batch{{sent: time.Now()}}
@@ -48,7 +48,7 @@ func TestASuperfluousSenderEndsAndLeavesTheQueueToTheOther(t *testing.T) {
 	}
 }
 
-func TestACallersOwnBatchTakesTheCallsThatArriveBeforeItIsSent(t *testing.T) {
+func TestOwnBatchTakesWaitingCallsAlong(t *testing.T) {
 	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "along:", maxOwnWait), nodes: 1})
 	pl := s.pipeline(place{limiter: "l"})
 	pl.lastAnswer = s.conn.clock()
@@ -97,7 +97,7 @@ func TestOneTimerExpiresAllWaitingCalls(t *testing.T) {
 	}
 }
 
-func TestAReusedCallHoldsNothingOfItsFormerRequest(t *testing.T) {
+func TestReusedCallKeepsNothingOfItsOldRequest(t *testing.T) {
 	long := &ratelimit.Request{Cost: 7, Charges: []ratelimit.Charge{one("a", 1, time.Minute, "first"), one("b", 2, time.Hour, "second")}}
 	short := &ratelimit.Request{Charges: []ratelimit.Charge{one("c", 3, time.Second, "x")}}
 	c := newCall("p:", long, keyBudget{})
@@ -112,7 +112,7 @@ func TestAReusedCallHoldsNothingOfItsFormerRequest(t *testing.T) {
 	}
 }
 
-func TestAllWaitingCallsFailWhenTheSourceIsClosed(t *testing.T) {
+func TestCloseFailsAllWaitingCalls(t *testing.T) {
 	s := open(t, config{settings: settings(t, "redis://127.0.0.1:1", "", maxOwnWait), nodes: 1})
 	pl := s.pipeline(place{limiter: "l"})
 	pl.lastAnswer = s.conn.clock()

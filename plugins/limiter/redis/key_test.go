@@ -9,7 +9,7 @@ import (
 
 // A subject that holds the beginning of the next key reads like another pair of subjects:
 // taken for them, its requests would be counted for a stranger.
-func TestASubjectThatLooksLikeAKeyIsNoOtherSubject(t *testing.T) {
+func TestSubjectThatLooksLikeAKeyIsDistinct(t *testing.T) {
 	ask := func(first, second string) *encodedRequest {
 		return encodeRequest("limit:{l}", &ratelimit.Request{Charges: []ratelimit.Charge{one("a", 1, time.Second, first), one("b", 1, time.Second, second)}}, keyBudget{})
 	}

@@ -46,7 +46,7 @@ func (s allChosen) Decide(ctx context.Context, r ratelimit.Request) (ratelimit.V
 }
 
 // N11: below the cap, subjects that clients choose are counted as all others.
-func TestChosenSubjectsAreCountedExactlyBelowTheCap(t *testing.T) {
+func TestChosenSubjectsAreExactBelowTheCap(t *testing.T) {
 	url := redistest.Shared(t).URL()
 	sourcetest.Run(t, func(t *testing.T, now func() time.Time) ratelimit.Source {
 		return allChosen{open(t, config{settings: settings(t, url, "chosen:", patient), nodes: 1, now: now, denials: -1})}
@@ -92,7 +92,7 @@ func (c *crowd) decide(grain ratelimit.Grain, limit, cost, now int64, subject st
 
 // N11: random requests of more callers than may have keys of their own are decided as the
 // model says, and no caller exceeds its limit.
-func TestAtTheCapTheScriptDecidesAsTheModelDoes(t *testing.T) {
+func TestScriptMatchesTheModelAtTheCap(t *testing.T) {
 	client := dial(t, redistest.Shared(t).URL())
 	base := uint64(time.Now().UnixNano())
 	sharedOnes := 0
@@ -178,7 +178,7 @@ func callersKeys(t *testing.T, s *Source, prefix string) (own, buckets, populati
 // N11: callers that are made up take no more keys than there may be, in batches of many at
 // once on two nodes; who has a key is counted exactly, and others are in each other's way only
 // where they share a bucket.
-func TestMadeUpCallersFillARedisOnlyToTheCap(t *testing.T) {
+func TestInventedCallersFillRedisOnlyToTheCap(t *testing.T) {
 	t.Parallel()
 	const most, limit = 500, 5
 	const prefix = "capped:"
@@ -236,7 +236,7 @@ func TestMadeUpCallersFillARedisOnlyToTheCap(t *testing.T) {
 
 // N11: when keys have expired, a caller that shared a bucket gets a key, which begins with
 // what the bucket counts, and frees the bucket in time.
-func TestWhoSharedABucketGetsAKeyOfItsOwnAgain(t *testing.T) {
+func TestSharedBucketBecomesAKeyAgain(t *testing.T) {
 	now := time.UnixMilli(1_900_000_000_000)
 	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "again:", patient), denials: -1, callers: 1, now: func() time.Time { return now }})
 	ask := func(subject string) ratelimit.Result {
@@ -269,7 +269,7 @@ func TestWhoSharedABucketGetsAKeyOfItsOwnAgain(t *testing.T) {
 }
 
 // N11: a refusal that was remembered holds wherever the caller is counted by then.
-func TestARefusalByABucketOutlivesNoReason(t *testing.T) {
+func TestCachedDenialEndsWithItsReason(t *testing.T) {
 	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "moved:", patient), denials: maxDenials, callers: 1})
 	decide(t, s, 1, byName(2, time.Second, "first"))
 	deadline := time.Now().Add(20 * time.Second)
@@ -294,7 +294,7 @@ func TestARefusalByABucketOutlivesNoReason(t *testing.T) {
 
 // Nodes must choose the same buckets, also after Redis has lost what it knew, and outsiders
 // must not be able to compute them.
-func TestNodesAgreeOnASaltThatNobodyElseKnows(t *testing.T) {
+func TestNodesAgreeOnASecretSalt(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	var nodes [3]*Source
@@ -333,7 +333,7 @@ func TestNodesAgreeOnASaltThatNobodyElseKnows(t *testing.T) {
 }
 
 // While the salt is unknown a node could count a caller in a bucket that other nodes do not look at.
-func TestBeforeTheSaltIsKnownItIsAnOutage(t *testing.T) {
+func TestUnknownSaltCountsAsAnOutage(t *testing.T) {
 	p := redistest.NewProxy(t, redistest.Shared(t).Addr)
 	p.Blackhole()
 	s := open(t, config{settings: settings(t, p.URL(), "unsalted:", 20*time.Millisecond)})
@@ -371,7 +371,7 @@ func TestBeforeTheSaltIsKnownItIsAnOutage(t *testing.T) {
 }
 
 // What one caller takes of Redis, with all that Redis keeps beside it.
-func TestTheSizeIsReckonedWithEnoughForEachKey(t *testing.T) {
+func TestSizeAllowsEnoughMemoryPerKey(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	s := open(t, config{settings: settings(t, server.URL(), "gatehouse:", patient), denials: -1})

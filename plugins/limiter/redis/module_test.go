@@ -19,7 +19,7 @@ func parse(text string) (*Limiter, error) {
 	return l, l.UnmarshalCaddyfile(caddyfile.NewTestDispenser(text))
 }
 
-func TestTheCaddyfileBecomesJSON(t *testing.T) {
+func TestCaddyfileBecomesJSON(t *testing.T) {
 	for text, want := range map[string]string{
 		`redis`:                         `{}`,
 		`redis redis://10.0.0.6:6379/0`: `{"url":"redis://10.0.0.6:6379/0"}`,
@@ -47,7 +47,7 @@ func TestTheCaddyfileBecomesJSON(t *testing.T) {
 	}
 }
 
-func TestTheCaddyfileRefuses(t *testing.T) {
+func TestCaddyfileErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		`redis ""`:                              "such as redis://",
 		`redis redis://a redis://b`:             "such as redis://",
@@ -76,7 +76,7 @@ func provisioned(t *testing.T, l *Limiter) *Limiter {
 	return l
 }
 
-func TestProvisionRefuses(t *testing.T) {
+func TestProvisionRefusesInvalidSettings(t *testing.T) {
 	for want, l := range map[string]*Limiter{
 		"nodes is -1":                 {Config: redisconn.Config{URL: "redis://a"}, Nodes: -1},
 		"size is 33554431":            {Config: redisconn.Config{URL: "redis://a"}, Size: minSize - 1},
@@ -93,7 +93,7 @@ func TestProvisionRefuses(t *testing.T) {
 	}
 }
 
-func TestWhatShapesASourceIsItsIdentity(t *testing.T) {
+func TestSourceIdentityFollowsItsSettings(t *testing.T) {
 	base := func() *Limiter { return &Limiter{Config: redisconn.Config{URL: "redis://10.0.0.6", Password: "old"}} }
 	id := provisioned(t, base()).Identity()
 	if provisioned(t, base()).Identity() != id {
@@ -119,7 +119,7 @@ type inRedis struct{ settings redisconn.Settings }
 
 func (s inRedis) Connection() redisconn.Settings { return s.settings }
 
-func TestWithoutAnAddressTheStoresRedisIsShared(t *testing.T) {
+func TestLimiterWithoutURLSharesTheStoresRedis(t *testing.T) {
 	store := inRedis{settings(t, "redis://gate:secret@10.0.0.5:6380/2", "shop:", 0)}
 	l := provisioned(t, &Limiter{Config: redisconn.Config{Timeout: 30e6}, Nodes: 2})
 	if _, err := l.Open(context.Background()); err == nil || !strings.Contains(err.Error(), "no address") {
@@ -146,7 +146,7 @@ func TestWithoutAnAddressTheStoresRedisIsShared(t *testing.T) {
 	}
 }
 
-func TestProvisionAndOpenReachForNothing(t *testing.T) {
+func TestProvisionAndOpenDoNotConnect(t *testing.T) {
 	before := runtime.NumGoroutine()
 	l := provisioned(t, &Limiter{Config: redisconn.Config{URL: "redis://127.0.0.1:1"}})
 	s, err := l.Open(context.Background())

@@ -8,7 +8,7 @@ import (
 )
 
 // A Redis that crashes again and again, and keeps nothing, first hears of one node each time.
-func TestARedisThatComesBackEmptyMakesNoNodeBelieveItIsAlone(t *testing.T) {
+func TestEmptyRestartedRedisKeepsTheNodeCount(t *testing.T) {
 	server := redistest.Shared(t)
 	var nodes [3]*Source
 	for i := range nodes {
@@ -24,7 +24,7 @@ func TestARedisThatComesBackEmptyMakesNoNodeBelieveItIsAlone(t *testing.T) {
 	}
 }
 
-func TestFewerNodesShareTheLimitsOnceThatLasts(t *testing.T) {
+func TestLowerNodeCountAppliesOnceItLasts(t *testing.T) {
 	at := time.Now()
 	n := newNodes(0)
 	for i, c := range []struct {

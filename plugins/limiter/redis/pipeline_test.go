@@ -33,7 +33,7 @@ func (pl *pipeline) wait(t *testing.T, charges ...ratelimit.Charge) *call {
 	return c
 }
 
-func TestABatchHasAtMost64GroupsAnd128KeysAndLikeRequestsAreOneGroup(t *testing.T) {
+func TestBatchLimitsGroupsAndKeysAndMergesEqualRequests(t *testing.T) {
 	pl := busyPipeline(t)
 	for i := range 1000 {
 		pl.wait(t, one("p", 9, time.Minute, fmt.Sprint(i%100)))
@@ -67,7 +67,7 @@ func TestABatchHasAtMost64GroupsAnd128KeysAndLikeRequestsAreOneGroup(t *testing.
 	}
 }
 
-func TestAnAbandonedCallIsNotCharged(t *testing.T) {
+func TestAbandonedCallIsNotCharged(t *testing.T) {
 	pl := busyPipeline(t)
 	gone, here := pl.wait(t, one("p", 9, time.Minute, "gone")), pl.wait(t, one("p", 9, time.Minute, "here"))
 	pl.abandonCall(gone)
@@ -76,7 +76,7 @@ func TestAnAbandonedCallIsNotCharged(t *testing.T) {
 	}
 }
 
-func TestTheQueueIsBounded(t *testing.T) {
+func TestCallQueueIsLimited(t *testing.T) {
 	pl := busyPipeline(t)
 	calls := make([]*call, maxQueue)
 	for i := range calls {
@@ -121,7 +121,7 @@ func TestWaitingCallsFailWhenTheBreakerOpens(t *testing.T) {
 	}
 }
 
-func TestALateBatchCountsAsOneFailureBeforeItsReplyArrives(t *testing.T) {
+func TestLateBatchCountsAsOneFailure(t *testing.T) {
 	pl := busyPipeline(t)
 	var ahead time.Duration
 	pl.conn.clock = func() time.Time { return time.Now().Add(ahead) }
@@ -154,7 +154,7 @@ func TestALateBatchCountsAsOneFailureBeforeItsReplyArrives(t *testing.T) {
 	}
 }
 
-func TestPipelinesOfRemovedLimitersAreDropped(t *testing.T) {
+func TestIdlePipelinesAreDropped(t *testing.T) {
 	s := open(t, config{settings: settings(t, "redis://127.0.0.1:1", "", patient), nodes: 1})
 	for i := range 10 * maxIdlePipelines {
 		s.pipeline(place{limiter: fmt.Sprint(i)})
@@ -164,7 +164,7 @@ func TestPipelinesOfRemovedLimitersAreDropped(t *testing.T) {
 	}
 }
 
-func TestTheBreakerOpens(t *testing.T) {
+func TestBreakerOpens(t *testing.T) {
 	at := time.Now()
 	for name, c := range map[string]struct {
 		calls string // f failed, s succeeded, . 100 ms later

@@ -28,7 +28,7 @@ func placed(t *testing.T, s *Source, charges ...ratelimit.Charge) place {
 	return s.placeOf(&r, keyBudget{})
 }
 
-func TestPlacesInACluster(t *testing.T) {
+func TestClusterHashTags(t *testing.T) {
 	s := open(t, config{settings: settings(t, "redis+cluster://127.0.0.1:1", "", patient), nodes: 1})
 	user := placed(t, s, bySubject("a", 1, "user"), bySubject("b", 1, "user"))
 	if user.name != ratelimit.BySubject || user != placed(t, s, bySubject("b", 9, "user")) {

@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 
-func TestACallAbandonedAfterTheBreakerOpenedGetsItsError(t *testing.T) {
+func TestAbandonedCallGetsItsErrorWhileBreakerIsOpen(t *testing.T) {
 	pl := busyPipeline(t)
 	c := pl.wait(t, one("p", 9, time.Minute, "s"))
 	for range maxFailuresInRow {
@@ -23,7 +23,7 @@ func TestACallAbandonedAfterTheBreakerOpenedGetsItsError(t *testing.T) {
 }
 
 // Other senders allow time for connecting; a caller that sends its own batch does not.
-func TestACallersOwnBatchIsNotSentByAnotherSender(t *testing.T) {
+func TestOwnBatchIsNotSentByAnotherSender(t *testing.T) {
 	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "own:", maxOwnWait), nodes: 1})
 	pl := s.pipeline(place{limiter: "l"})
 	pl.lastAnswer = s.conn.clock()
@@ -45,7 +45,7 @@ func TestACallersOwnBatchIsNotSentByAnotherSender(t *testing.T) {
 
 // A pipeline starts a goroutine under its lock, while Health is called and the pipeline of a
 // new limiter is requested.
-func TestHealthAndNewPipelinesDoNotDeadlock(t *testing.T) {
+func TestHealthDoesNotDeadlockWithNewPipelines(t *testing.T) {
 	s := open(t, config{settings: settings(t, "redis://127.0.0.1:1", "", patient), nodes: 1})
 	pl := s.pipeline(place{limiter: "l"})
 	pl.mu.Lock()
@@ -86,7 +86,7 @@ func TestNothingStartsAfterClose(t *testing.T) {
 }
 
 // Nobody else arrives who would start a sender.
-func TestACallThatArrivesDuringACallersOwnBatchIsSentAfterIt(t *testing.T) {
+func TestCallDuringAnOwnBatchIsSentAfterIt(t *testing.T) {
 	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "after:", maxOwnWait), nodes: 1})
 	pl := s.pipeline(place{limiter: "l"})
 	pl.lastAnswer = s.conn.clock()
@@ -105,7 +105,7 @@ func TestACallThatArrivesDuringACallersOwnBatchIsSentAfterIt(t *testing.T) {
 	}
 }
 
-func TestASilentRedisDelaysALoneRequestByMaxWait(t *testing.T) {
+func TestSilentRedisDelaysALoneRequestByMaxWait(t *testing.T) {
 	shortest := time.Hour // a busy machine makes some longer
 	for i := range 3 {
 		ask, p := quiet(t, maxOwnWait)
@@ -121,7 +121,7 @@ func TestASilentRedisDelaysALoneRequestByMaxWait(t *testing.T) {
 	}
 }
 
-func TestALoneCallerThatGoesAwayDoesNotWait(t *testing.T) {
+func TestLoneCancelledCallerDoesNotWait(t *testing.T) {
 	ask, p := quiet(t, patient)
 	p.Blackhole()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

@@ -18,7 +18,7 @@ const (
 	rightsCluster = "+cluster|slots +asking"
 )
 
-func TestTheRightsThatAreDocumentedAreThoseThatAreTested(t *testing.T) {
+func TestDocumentedRightsAreTheTestedOnes(t *testing.T) {
 	doc, err := os.ReadFile("../../../deploy/README.md")
 	text := strings.Join(strings.Fields(string(doc)), " ")
 	if err != nil || !strings.Contains(text, "`"+rights+"`") || !strings.Contains(text, "`"+rightsCluster+"`") {
@@ -28,7 +28,7 @@ func TestTheRightsThatAreDocumentedAreThoseThatAreTested(t *testing.T) {
 
 // A user with the documented rights, and no others, can do all that a limiter does, on
 // every kind of Redis and through TLS with an authority and a certificate of one's own.
-func TestAUserWithTheRightsThatAreDocumentedCanCount(t *testing.T) {
+func TestDocumentedLimiterRightsSuffice(t *testing.T) {
 	over, certs := redistest.StartTLS(t, "--tls-auth-clients", "yes")
 	sentinel, cluster := redistest.SharedSentinel(t), redistest.SharedCluster(t)
 	for name, c := range map[string]struct {

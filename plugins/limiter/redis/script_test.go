@@ -121,9 +121,9 @@ func (w *world) pass() {
 	w.now += w.Int64N(3) - 1
 }
 
-// TestTheScriptDecidesAsTheSourceInThisProcessDoes runs random batches through both, with
+// TestScriptMatchesTheMemorySource runs random batches through both, with
 // asks that are alike as one group: what each is told must be what it would have been told by itself.
-func TestTheScriptDecidesAsTheSourceInThisProcessDoes(t *testing.T) {
+func TestScriptMatchesTheMemorySource(t *testing.T) {
 	client := dial(t, redistest.Shared(t).URL())
 	ctx := context.Background()
 	base := time.Now().UnixNano()
@@ -169,7 +169,7 @@ func TestTheScriptDecidesAsTheSourceInThisProcessDoes(t *testing.T) {
 	t.Logf("%d requests", steps)
 }
 
-func TestRefusedRequestsLeaveEveryByteAsItWas(t *testing.T) { // L06
+func TestRefusedRequestsChangeNoState(t *testing.T) { // L06
 	server := redistest.Shared(t)
 	client := dial(t, server.URL())
 	now := int64(1_900_000_000_000)
@@ -214,7 +214,7 @@ func TestRefusedRequestsLeaveEveryByteAsItWas(t *testing.T) { // L06
 	}
 }
 
-func TestAValueThatIsNotOursIsEmpty(t *testing.T) {
+func TestForeignValueCountsAsEmpty(t *testing.T) {
 	client := dial(t, redistest.Shared(t).URL())
 	p := &ratelimit.Policy{Limiter: "l", Name: "p", Limit: 3, Window: time.Minute}
 	ctx := context.Background()
@@ -236,7 +236,7 @@ func TestAValueThatIsNotOursIsEmpty(t *testing.T) {
 	}
 }
 
-func TestAReplyOfAnotherLengthIsNoAnswer(t *testing.T) {
+func TestReplyOfWrongLengthIsAnError(t *testing.T) {
 	b := newBatch()
 	b.addGroup(&group{encodedRequest: encodeRequest("", &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 9, time.Minute, "s")}}, keyBudget{}), n: 1})
 	whole := []int64{1_900_000_000_000, 1, 1, 60_000, 0}

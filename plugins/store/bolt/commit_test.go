@@ -27,7 +27,7 @@ func record(id string) store.Record {
 	return store.Record{Key: store.Key{Kind: "k", ID: id}, Parent: "p", Value: []byte("value")}
 }
 
-func TestParallelWritersShareTheirWayToTheDisk(t *testing.T) {
+func TestParallelWritersShareTransactions(t *testing.T) {
 	b := open(t, Options{})
 	before := commits(t, b)
 	const writers, each = 64, 20
@@ -49,7 +49,7 @@ func TestParallelWritersShareTheirWayToTheDisk(t *testing.T) {
 	t.Logf("%d writes took %d transactions", writers*each, got)
 }
 
-func TestRefusalsDoNotGoToTheDisk(t *testing.T) {
+func TestFailedWritesDoNotTouchTheDisk(t *testing.T) {
 	b := open(t, Options{})
 	made, err := b.Create(t.Context(), record("a"))
 	if err != nil {
@@ -88,7 +88,7 @@ func hold(t *testing.T, b *Backend) (release func()) {
 	}
 }
 
-func TestAFullQueueWaitsForTheCallersContext(t *testing.T) {
+func TestFullWriteQueueWaitsForTheCallersContext(t *testing.T) {
 	b := open(t, Options{})
 	release := hold(t, b)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -124,7 +124,7 @@ func TestAFullQueueWaitsForTheCallersContext(t *testing.T) {
 	}
 }
 
-func TestKeysAndValuesBeyondTheLimitAreRefused(t *testing.T) {
+func TestOversizedKeysAndValuesAreRefused(t *testing.T) {
 	b := open(t, Options{})
 	long := string(make([]byte, store.MaxKeyLength+1))
 	for _, r := range []store.Record{
@@ -139,7 +139,7 @@ func TestKeysAndValuesBeyondTheLimitAreRefused(t *testing.T) {
 	}
 }
 
-func TestASlowWatcherIsToldAndOthersAreNotHeldUp(t *testing.T) {
+func TestSlowWatcherIsEndedWithoutDelayingOthers(t *testing.T) {
 	b := open(t, Options{})
 	stuck, release := make(chan struct{}), make(chan struct{})
 	slow, quick := make(chan error, 1), make(chan error, 1)

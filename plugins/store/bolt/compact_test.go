@@ -135,7 +135,7 @@ func TestCompactKeepsEverythingButTheFreeSpace(t *testing.T) {
 	}
 }
 
-func TestACompactionThatFailsLeavesTheFileAsItWas(t *testing.T) {
+func TestFailedCompactionLeavesTheFileUnchanged(t *testing.T) {
 	b, live := halfEmpty(t)
 	broken := errors.New("broken")
 	for _, step := range []string{"written", "copied", "renamed"} {
@@ -153,7 +153,7 @@ func TestACompactionThatFailsLeavesTheFileAsItWas(t *testing.T) {
 	checkLive(t, open(t, Options{Path: b.handle.path}), live)
 }
 
-func TestACrashInCompactionLeavesACompleteFile(t *testing.T) {
+func TestCrashDuringCompactionLeavesACompleteFile(t *testing.T) {
 	for _, step := range []string{"written", "copied", "renamed"} {
 		b, live := halfEmpty(t)
 		must(t, b.Close())
@@ -166,7 +166,7 @@ func TestACrashInCompactionLeavesACompleteFile(t *testing.T) {
 	}
 }
 
-func TestAnOpenerThatWaitedForTheOldFileIsRefused(t *testing.T) {
+func TestOpenThatWaitedForTheOldFileIsRefused(t *testing.T) {
 	b, live := halfEmpty(t)
 	refused := make(chan error)
 	go func() {
@@ -185,7 +185,7 @@ func TestAnOpenerThatWaitedForTheOldFileIsRefused(t *testing.T) {
 	checkLive(t, b, live)
 }
 
-func TestReadsAndWritesGoOnWhileTheFileIsCompacted(t *testing.T) {
+func TestReadsAndWritesContinueDuringCompaction(t *testing.T) {
 	b, live := halfEmpty(t)
 	ctx, stop := context.WithCancel(t.Context())
 	var calls sync.WaitGroup
@@ -214,7 +214,7 @@ func TestReadsAndWritesGoOnWhileTheFileIsCompacted(t *testing.T) {
 	checkLive(t, b, live)
 }
 
-func TestAFileThatIsMostlyFreeIsCompactedByItself(t *testing.T) {
+func TestMostlyFreeFileIsCompactedAutomatically(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	b := open(t, Options{Path: path})
 	kept := record("kept")

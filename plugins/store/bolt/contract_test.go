@@ -20,13 +20,13 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/gatehouse/gatehouse/plugins/store/bolt.(*handle).closeLocked.func1"))
 }
 
-func TestTheFileKeepsTheContract(t *testing.T) {
+func TestBoltFileMeetsTheContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T, now func() time.Time) store.Backend {
 		return open(t, Options{Now: now})
 	})
 }
 
-func TestTheFileKeepsTheContractWithAWait(t *testing.T) {
+func TestBoltFileWithGroupCommitMeetsTheContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T, now func() time.Time) store.Backend {
 		return open(t, Options{Now: now, GroupCommit: 2 * time.Millisecond})
 	})

@@ -26,7 +26,7 @@ func technical(t *testing.T, err error) {
 	}
 }
 
-func TestAFullDiskIsAnErrorAndHeals(t *testing.T) {
+func TestFullDiskIsAnErrorUntilThereIsRoom(t *testing.T) {
 	b := open(t, Options{})
 	made, err := b.Create(t.Context(), record("before"))
 	if err != nil {
@@ -62,7 +62,7 @@ func TestAFullDiskIsAnErrorAndHeals(t *testing.T) {
 	checkPages(t, b)
 }
 
-func TestAFileCutShortIsAnErrorNotTheEndOfTheProcess(t *testing.T) {
+func TestTruncatedStateFileIsAnErrorNotACrash(t *testing.T) {
 	b := open(t, Options{})
 	var writing sync.WaitGroup
 	for i := range 200 {
@@ -87,7 +87,7 @@ func TestAFileCutShortIsAnErrorNotTheEndOfTheProcess(t *testing.T) {
 	}
 }
 
-func TestAPanicOfTheDatabaseIsHealedByOpeningItAnew(t *testing.T) {
+func TestDatabasePanicIsFixedByReopening(t *testing.T) {
 	b := open(t, Options{})
 	made, err := b.Create(t.Context(), record("before"))
 	if err != nil {
@@ -103,7 +103,7 @@ func TestAPanicOfTheDatabaseIsHealedByOpeningItAnew(t *testing.T) {
 	}
 }
 
-func TestALockLeftBehindByAPanicDoesNotOutliveIt(t *testing.T) {
+func TestLockLeftByAPanicIsReleased(t *testing.T) {
 	b := open(t, Options{})
 	release := hold(t, b) // as a panic inside a rollback leaves it
 	b.handle.mu.RLock()
@@ -120,7 +120,7 @@ func TestALockLeftBehindByAPanicDoesNotOutliveIt(t *testing.T) {
 	release()
 }
 
-func TestAFileThatFailsAgainAndAgainIsGivenUp(t *testing.T) {
+func TestRepeatedlyFailingFileIsAbandoned(t *testing.T) {
 	b := open(t, Options{})
 	b.handle.left = maxAbandoned
 	err := b.handle.updateTx(func(*bbolt.Tx) error { panic("as bbolt does") })
@@ -152,7 +152,7 @@ func TestErrorsNameTheFileOnce(t *testing.T) {
 	}
 }
 
-func TestAFaultOfOneBatchIsTheErrorOfAllInIt(t *testing.T) {
+func TestBatchFaultFailsAllItsOperations(t *testing.T) {
 	b := open(t, Options{})
 	if _, err := b.Create(t.Context(), record("damaged")); err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func TestAFaultOfOneBatchIsTheErrorOfAllInIt(t *testing.T) {
 	}
 }
 
-func TestCloseEndsWritesThatWait(t *testing.T) {
+func TestCloseEndsWaitingWrites(t *testing.T) {
 	b := open(t, Options{})
 	release := hold(t, b)
 	errs := make(chan error, 8)
@@ -200,7 +200,7 @@ func TestCloseEndsWritesThatWait(t *testing.T) {
 }
 
 // N12
-func TestDamageThatACallMeetsIsRemembered(t *testing.T) {
+func TestDamageFoundByACallIsRemembered(t *testing.T) {
 	b := open(t, Options{})
 	if _, err := b.Create(t.Context(), record("damaged")); err != nil {
 		t.Fatal(err)
@@ -226,7 +226,7 @@ func TestDamageThatACallMeetsIsRemembered(t *testing.T) {
 }
 
 // N12: a file that vanishes while it is in use is not replaced by an empty one.
-func TestAFileThatIsGoneIsNotMadeAnew(t *testing.T) {
+func TestDeletedStateFileIsNotRecreated(t *testing.T) {
 	for name, lose := range map[string]func(path string) error{
 		"removed":  os.Remove,
 		"emptied":  func(path string) error { return os.Truncate(path, 0) },
@@ -255,7 +255,7 @@ func TestAFileThatIsGoneIsNotMadeAnew(t *testing.T) {
 
 // N12: while the file loses its content, reads that begin are refused, and none waits for a
 // lock that another left behind.
-func TestReadsEndWhenTheFileLosesItsContent(t *testing.T) {
+func TestReadsFailWhenTheFileLosesItsContent(t *testing.T) {
 	for name, lose := range map[string]func(path string) error{
 		"emptied": func(path string) error { return os.Truncate(path, 0) },
 		"overwritten": func(path string) error {
@@ -304,7 +304,7 @@ func TestReadsEndWhenTheFileLosesItsContent(t *testing.T) {
 
 // N17: one record that cannot be read, such as after a fault of the disk, stands in nobody else's
 // way: neither when it has expired and is to be removed, nor in the batch of who writes to it.
-func TestADamagedRecordStandsInNobodysWay(t *testing.T) {
+func TestDamagedRecordDoesNotBlockOthers(t *testing.T) {
 	var now atomic.Pointer[time.Time]
 	begin := time.Now()
 	now.Store(&begin)

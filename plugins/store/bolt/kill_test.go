@@ -55,7 +55,7 @@ func writeUntilKilled() bool {
 	select {}
 }
 
-func TestWhatWasAcknowledgedSurvivesKill(t *testing.T) {
+func TestAcknowledgedWritesSurviveKill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	acknowledged := make(map[string]int)
 	for kill := range 3 {

@@ -45,7 +45,7 @@ func TestCaddyfile(t *testing.T) {
 	}
 }
 
-func TestProvisionReplacesPlaceholdersAndTouchesNoFile(t *testing.T) {
+func TestProvisionExpandsPlaceholdersAndTouchesNoFile(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("BOLT_TEST_DIR", dir)
 	t.Setenv("XDG_DATA_HOME", filepath.Join(dir, "data"))
@@ -66,7 +66,7 @@ func TestProvisionReplacesPlaceholdersAndTouchesNoFile(t *testing.T) {
 	}
 }
 
-func TestProvisionRefusesWhatItCannotDo(t *testing.T) {
+func TestProvisionRefusesUnsupportedSettings(t *testing.T) {
 	for fault, b := range map[string]*Bolt{
 		"group_commit is -1s":       {GroupCommit: caddy.Duration(-time.Second)},
 		"group_commit is 2s":        {GroupCommit: caddy.Duration(2 * time.Second)},
@@ -107,7 +107,7 @@ func TestOneFileHasOneIdentity(t *testing.T) {
 	}
 }
 
-func TestOpenWithAnEndedContextMakesNoFile(t *testing.T) {
+func TestOpenWithACancelledContextCreatesNoFile(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	b := &Bolt{Path: filepath.Join(t.TempDir(), "state.db")}

@@ -24,7 +24,7 @@ func mode(t *testing.T, path string) os.FileMode {
 	return info.Mode().Perm()
 }
 
-func TestNewFilesAreForTheirOwnerOnly(t *testing.T) { // O06
+func TestNewFilesAreReadableByTheOwnerOnly(t *testing.T) { // O06
 	path := filepath.Join(t.TempDir(), "made", "below", "state.db")
 	b := open(t, Options{Path: path})
 	if _, err := b.Secret(t.Context()); err != nil {
@@ -37,7 +37,7 @@ func TestNewFilesAreForTheirOwnerOnly(t *testing.T) { // O06
 	}
 }
 
-func TestFilesOpenToOthersAreClosedWithAWarning(t *testing.T) { // O06
+func TestWorldReadableFilesAreClosedWithAWarning(t *testing.T) { // O06
 	path := filepath.Join(t.TempDir(), "state.db")
 	first := open(t, Options{Path: path})
 	want, err := first.Secret(t.Context())
@@ -62,7 +62,7 @@ func TestFilesOpenToOthersAreClosedWithAWarning(t *testing.T) { // O06
 	}
 }
 
-func TestASecondOpenerIsToldAtOnce(t *testing.T) {
+func TestSecondOpenFailsAtOnce(t *testing.T) {
 	b := open(t, Options{})
 	begin := time.Now()
 	_, err := Open(Options{Path: b.handle.path})
@@ -78,7 +78,7 @@ func TestASecondOpenerIsToldAtOnce(t *testing.T) {
 	open(t, Options{Path: b.handle.path})
 }
 
-func TestASecondProcessIsToldAtOnce(t *testing.T) {
+func TestSecondProcessFailsToOpenAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	child := startWriter(t, path)
 	if !child.out.Scan() || child.out.Text() != "open" {
@@ -93,7 +93,7 @@ func TestASecondProcessIsToldAtOnce(t *testing.T) {
 	}
 }
 
-func TestFilesThatAreNoStateAreRefusedAndLeftAlone(t *testing.T) {
+func TestNonStateFilesAreRefusedUnchanged(t *testing.T) {
 	foreign := func(change func(tx *bbolt.Tx) error) func(t *testing.T, path string) {
 		return func(t *testing.T, path string) {
 			db, err := bbolt.Open(path, 0o600, nil)
@@ -160,7 +160,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
-func TestRecordsAreThereAfterReopening(t *testing.T) {
+func TestRecordsSurviveReopening(t *testing.T) {
 	b := open(t, Options{})
 	made, err := b.Create(t.Context(), store.Record{Key: store.Key{Kind: "k", ID: "a"}, Parent: "p", Value: []byte("x")})
 	if err != nil {
@@ -180,7 +180,7 @@ func TestRecordsAreThereAfterReopening(t *testing.T) {
 }
 
 // N12: what is left of a state is not taken for no state.
-func TestAStateThatLostItsContentIsRefused(t *testing.T) {
+func TestStateThatLostItsContentIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		lose      func(t *testing.T, path string)
 		want      string // of the error; "": it opens

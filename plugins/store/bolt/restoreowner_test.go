@@ -34,7 +34,7 @@ func stat(t *testing.T, path string) fs.FileInfo {
 
 // On a new machine, root restores the state into the folder of a gateway that runs as another user. Without root,
 // everything belongs to one user here.
-func TestWhatRootRestoresBelongsToTheOwnerOfTheFolder(t *testing.T) {
+func TestRestoreByRootKeepsTheFolderOwner(t *testing.T) {
 	file := saved(t, filled(t, Options{}, 1))
 	home := t.TempDir()
 	if os.Geteuid() == 0 {
@@ -53,7 +53,7 @@ func TestWhatRootRestoresBelongsToTheOwnerOfTheFolder(t *testing.T) {
 }
 
 // Others cannot give files away, and for them that is no reason to fail.
-func TestOnlyRootGivesFilesAway(t *testing.T) {
+func TestOnlyRootChangesFileOwners(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "restored"))
 	must(t, err)
 	defer func() { _ = file.Close() }()
@@ -70,7 +70,7 @@ func TestOnlyRootGivesFilesAway(t *testing.T) {
 	}
 }
 
-func TestARestoreIntoAFolderThatIsAFileIsRefused(t *testing.T) {
+func TestRestoreBelowAFileIsRefused(t *testing.T) {
 	file := saved(t, filled(t, Options{}, 1))
 	if _, err := (&Bolt{resolved: filepath.Join(file, "state.db")}).Restore(t.Context(), store.Restoration{Snapshot: file}); err == nil {
 		t.Error("a file is taken for a folder")

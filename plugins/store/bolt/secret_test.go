@@ -12,7 +12,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-func TestTheSecretIsMadeOnceAndNotInTheDatabase(t *testing.T) {
+func TestSecretIsCreatedOnceOutsideTheDatabase(t *testing.T) {
 	b := open(t, Options{})
 	first, err := b.Secret(t.Context())
 	if err != nil || len(first) < 32 {
@@ -39,7 +39,7 @@ func TestTheSecretIsMadeOnceAndNotInTheDatabase(t *testing.T) {
 	}
 }
 
-func TestABrokenSecretIsRefusedAndNotReplaced(t *testing.T) {
+func TestDamagedSecretIsRefusedAndNotReplaced(t *testing.T) {
 	for name, content := range map[string]string{
 		"empty":    "",
 		"short":    strings.Repeat("s", 31),
@@ -60,7 +60,7 @@ func TestABrokenSecretIsRefusedAndNotReplaced(t *testing.T) {
 	}
 }
 
-func TestASecretFromAnEditorAndWhatACrashLeftAreFine(t *testing.T) {
+func TestSecretToleratesNewlineAndCrashRemnants(t *testing.T) {
 	b := open(t, Options{})
 	want := strings.Repeat("s", 32)
 	if err := os.WriteFile(b.keeper.path, []byte(want+"\r\n"), 0o600); err != nil {
@@ -81,7 +81,7 @@ func TestASecretFromAnEditorAndWhatACrashLeftAreFine(t *testing.T) {
 	}
 }
 
-func TestALostSecretIsSaidLoudly(t *testing.T) {
+func TestLostSecretIsLoggedAsAWarning(t *testing.T) {
 	core, logs := observer.New(zap.WarnLevel)
 	b := open(t, Options{Logger: zap.New(core)})
 	if _, err := b.Create(t.Context(), store.Record{Key: store.Key{Kind: "k", ID: "a"}}); err != nil {

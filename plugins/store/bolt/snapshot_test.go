@@ -68,7 +68,7 @@ func saved(t *testing.T, b *Backend) string {
 	return file
 }
 
-func TestASnapshotIsOfOneMoment(t *testing.T) {
+func TestSnapshotIsConsistent(t *testing.T) {
 	b := filled(t, Options{}, 5)
 	s, err := b.Snapshot(t.Context())
 	if err != nil {
@@ -102,7 +102,7 @@ func TestASnapshotIsOfOneMoment(t *testing.T) {
 }
 
 // A reader of a snapshot that stands still must keep neither writers nor the next compaction waiting.
-func TestASlowReaderOfASnapshotHoldsNothingUp(t *testing.T) {
+func TestSlowSnapshotReaderBlocksNothing(t *testing.T) {
 	b := filled(t, Options{}, 5)
 	s, err := b.Snapshot(t.Context())
 	if err != nil {
@@ -123,7 +123,7 @@ func TestASlowReaderOfASnapshotHoldsNothingUp(t *testing.T) {
 	}
 }
 
-func TestOnlyOneCopyIsMadeAtATime(t *testing.T) {
+func TestOnlyOneCopyAtATime(t *testing.T) {
 	b := filled(t, Options{}, 1)
 	b.handle.copying.Lock()
 	if _, err := b.Snapshot(t.Context()); !errors.Is(err, store.ErrBusy) {
@@ -154,7 +154,7 @@ func (f *full) Write(p []byte) (int, error) {
 }
 
 // Callers tell a full disk from other faults. bbolt forgets the error of its first two writes, each of a page.
-func TestTheErrorOfACopyThatCannotBeWrittenIsKept(t *testing.T) {
+func TestCopyKeepsItsWriteError(t *testing.T) {
 	b := filled(t, Options{}, 1)
 	for pages := range 3 {
 		if _, err := b.copyState(&full{room: pages * os.Getpagesize()}); !errors.Is(err, errFull) {
@@ -171,7 +171,7 @@ func TestTheErrorOfACopyThatCannotBeWrittenIsKept(t *testing.T) {
 }
 
 // An operator may give backups names that begin with that of the state file.
-func TestABackupBesideTheStateIsNotTakenForACopyOfOurs(t *testing.T) {
+func TestBackupNextToStateIsNotMistakenForATempFile(t *testing.T) {
 	b := filled(t, Options{}, 2)
 	path, snapshot := b.handle.path, saved(t, b)
 	if err := b.Close(); err != nil {
@@ -201,7 +201,7 @@ func TestABackupBesideTheStateIsNotTakenForACopyOfOurs(t *testing.T) {
 	}
 }
 
-func TestPagesOfAWalkHaveEveryRecordOnce(t *testing.T) {
+func TestWalkVisitsEveryRecordOnce(t *testing.T) {
 	b := filled(t, Options{}, 0)
 	err := b.handle.updateTx(func(tx *bbolt.Tx) error {
 		batch := newBatch(tx, time.Now().UnixMilli())
@@ -237,7 +237,7 @@ func TestPagesOfAWalkHaveEveryRecordOnce(t *testing.T) {
 	}
 }
 
-func TestASnapshotWithADamagedIndexIsRefused(t *testing.T) {
+func TestSnapshotWithADamagedIndexIsRefused(t *testing.T) {
 	for _, bucket := range [][]byte{bucketParents, bucketExpiry} {
 		file := saved(t, filled(t, Options{}, 4))
 		db, err := bbolt.Open(file, 0o600, nil)
@@ -258,7 +258,7 @@ func TestASnapshotWithADamagedIndexIsRefused(t *testing.T) {
 	}
 }
 
-func TestAStateThatIsOpenIsNeitherASnapshotNorReplaced(t *testing.T) {
+func TestOpenStateIsNeitherReadNorReplaced(t *testing.T) {
 	b := filled(t, Options{}, 1)
 	file := saved(t, b)
 	if _, err := new(Bolt).OpenSnapshot(b.handle.path); err == nil || !strings.Contains(err.Error(), "in use") {
@@ -273,7 +273,7 @@ func TestAStateThatIsOpenIsNeitherASnapshotNorReplaced(t *testing.T) {
 	}
 }
 
-func TestARestoreThatFailsLeavesTheStateAsItWas(t *testing.T) {
+func TestFailedRestoreLeavesTheStateUnchanged(t *testing.T) {
 	b := filled(t, Options{}, 3)
 	file, path := saved(t, b), b.handle.path
 	if _, err := b.Create(t.Context(), record("later")); err != nil {
@@ -300,7 +300,7 @@ func TestARestoreThatFailsLeavesTheStateAsItWas(t *testing.T) {
 	}
 }
 
-func TestARestoreKeepsWhatWasThereAside(t *testing.T) {
+func TestRestoreKeepsTheOldState(t *testing.T) {
 	b := filled(t, Options{}, 3)
 	file, path := saved(t, b), b.handle.path
 	if _, err := b.Create(t.Context(), record("later")); err != nil {

@@ -46,7 +46,7 @@ func flood(t *testing.T, b *Backend, name string, n int, now time.Time) {
 	done.Wait()
 }
 
-func TestExpiredRecordsLeaveTheFileAndItStaysBounded(t *testing.T) {
+func TestExpiredRecordsAreRemovedAndTheFileStaysSmall(t *testing.T) {
 	var now atomic.Pointer[time.Time]
 	begin := time.Now()
 	now.Store(&begin)
@@ -89,7 +89,7 @@ func TestExpiredRecordsLeaveTheFileAndItStaysBounded(t *testing.T) {
 	checkPages(t, b)
 }
 
-func TestTheIndexesFollowEveryChange(t *testing.T) {
+func TestIndexesFollowEveryChange(t *testing.T) {
 	b := open(t, Options{})
 	count := func(step string, records, parents, expiries int) {
 		t.Helper()

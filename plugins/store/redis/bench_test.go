@@ -52,7 +52,7 @@ func BenchmarkStore(b *testing.B) {
 }
 
 // A record of 300 bytes under a parent with ten: what Redis needs for it.
-func TestARecordTakesLittleMore(t *testing.T) {
+func TestRecordMemoryOverheadIsSmall(t *testing.T) {
 	server := redistest.Shared(t)
 	b := open(t, options(t, server.URL()))
 	for i := range 10 {

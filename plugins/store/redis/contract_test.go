@@ -81,7 +81,7 @@ func contract(t *testing.T, url string, replicas int) {
 	}
 }
 
-func TestEveryKindOfRedisKeepsTheContract(t *testing.T) {
+func TestEveryKindOfRedisMeetsTheContract(t *testing.T) {
 	for name, kind := range map[string]struct {
 		url      func(t *testing.T) string
 		replicas int

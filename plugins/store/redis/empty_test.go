@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse/gatehouse/plugins/internal/redisconn"
 )
 
-func TestAStoreIsEmptyUntilItHasARecord(t *testing.T) {
+func TestStoreIsEmptyUntilItHasARecord(t *testing.T) {
 	for name, url := range map[string]func() string{
 		"one server": func() string { return redistest.Start(t).URL() },
 		"a cluster":  func() string { return redistest.SharedCluster(t).URL() },

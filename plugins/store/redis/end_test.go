@@ -13,7 +13,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-func TestNothingIsLeftAfterClose(t *testing.T) {
+func TestCloseLeavesNoConnectionsOrGoroutines(t *testing.T) {
 	proxy := redistest.NewProxy(t, redistest.Shared(t).Addr)
 	before := runtime.NumGoroutine()
 	for _, hurt := range []func(){func() {}, proxy.Blackhole, proxy.Reset, proxy.Heal} {

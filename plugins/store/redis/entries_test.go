@@ -46,7 +46,7 @@ func behind(entry, from string) bool {
 	return entry > from[1:] || from[0] == '[' && entry == from[1:]
 }
 
-func TestEntriesSortAsTheirIDsAndComeBack(t *testing.T) {
+func TestEntriesSortAndParseLikeTheirIDs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := anyID(t), anyID(t)
 		nameA, nameB := entryName(a), entryName(b)
@@ -71,7 +71,7 @@ func TestEntriesSortAsTheirIDsAndComeBack(t *testing.T) {
 }
 
 // More than Redis keeps in one piece, in all forms, page by page.
-func TestPagesOfEveryFormAreInOneOrder(t *testing.T) {
+func TestPagesOfMixedKeysAreOrdered(t *testing.T) {
 	b := open(t, options(t, redistest.Shared(t).URL()))
 	var want []string
 	for i := range 300 {
@@ -105,7 +105,7 @@ func TestPagesOfEveryFormAreInOneOrder(t *testing.T) {
 }
 
 // A small index must stay in one piece of memory: with members above 64 bytes it would take ten times as much.
-func TestTheIndexOfAUserStaysCompact(t *testing.T) {
+func TestUserIndexStaysCompact(t *testing.T) {
 	server := redistest.Shared(t)
 	b := open(t, options(t, server.URL()))
 	for i := range 100 {
@@ -130,7 +130,7 @@ func earlier(t *testing.T, server *redistest.Server, b *Backend, r store.Record)
 	server.CLI("zadd", keys[3], fmt.Sprint(time.Now().Add(-time.Hour).UnixMilli()), r.ID)
 }
 
-func TestChildrenOfAnEarlierReleaseAreListedAndForgotten(t *testing.T) {
+func TestChildrenOfAnEarlierReleaseAreListedAndExpire(t *testing.T) {
 	server := redistest.Shared(t)
 	b := open(t, options(t, server.URL()))
 	list := func(want ...string) {
@@ -178,7 +178,7 @@ func TestChildrenOfAnEarlierReleaseAreListedAndForgotten(t *testing.T) {
 }
 
 // What had no end keeps the index for ever only as long as it is there.
-func TestAnIndexEndsOnceNothingInItLasts(t *testing.T) {
+func TestIndexExpiresOnceItsEntriesDo(t *testing.T) {
 	server := redistest.Shared(t)
 	clock := new(moving)
 	o := options(t, server.URL())

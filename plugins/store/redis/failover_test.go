@@ -225,7 +225,7 @@ func killWhileUsing(t *testing.T, s *redistest.Sentinel, b *Backend, round int) 
 
 // Everything one gateway wrote before the primary of a part died is there afterwards, and
 // everything can be written, without a restart.
-func TestAClusterThatLosesAPrimaryHeals(t *testing.T) {
+func TestClusterRecoversFromLosingAPrimary(t *testing.T) {
 	t.Parallel()
 	c := redistest.SharedCluster(t) // as above
 	o := options(t, c.URL())

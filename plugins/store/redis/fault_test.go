@@ -77,7 +77,7 @@ func healthy(t *testing.T, b *Backend, within time.Duration) {
 }
 
 // E05
-func TestARedisThatIsAwayIsAFaultInTimeAndHeals(t *testing.T) {
+func TestRedisOutageFailsFastAndRecovers(t *testing.T) {
 	server := redistest.Start(t)
 	for _, c := range []struct {
 		name        string
@@ -142,7 +142,7 @@ func TestARedisThatIsAwayIsAFaultInTimeAndHeals(t *testing.T) {
 }
 
 // A write whose answer was lost took effect; whoever reads sees it.
-func TestAWriteWhoseAnswerIsLostTookEffectOnce(t *testing.T) {
+func TestWriteWithALostReplyTookEffectOnce(t *testing.T) {
 	proxy := redistest.NewProxy(t, redistest.Shared(t).Addr)
 	b := open(t, options(t, proxy.URL()))
 	warm := must2(b.Create(t.Context(), record("warm")))(t) // the server knows the scripts
@@ -176,7 +176,7 @@ func must2(r store.Record, err error) func(t *testing.T) store.Record {
 
 // Without the probe, one answer that was late would leave less patience for all later
 // ones, for ever.
-func TestASlowRedisIsNotGivenUp(t *testing.T) {
+func TestSlowRedisIsNotAbandoned(t *testing.T) {
 	proxy := redistest.NewProxy(t, redistest.Shared(t).Addr)
 	b := open(t, options(t, proxy.URL()))
 	must2(b.Create(t.Context(), record("a")))(t)
@@ -195,7 +195,7 @@ func TestASlowRedisIsNotGivenUp(t *testing.T) {
 }
 
 // E07
-func TestAFullRedisRefusesWritesAndAnswersReads(t *testing.T) {
+func TestFullRedisRefusesWritesAndAnswersReads(t *testing.T) {
 	server := redistest.Start(t, "--maxmemory-policy", "noeviction")
 	b := open(t, options(t, server.URL()))
 	made := must2(b.Create(t.Context(), record("a")))(t)
@@ -228,7 +228,7 @@ func TestAFullRedisRefusesWritesAndAnswersReads(t *testing.T) {
 	healthy(t, b, 2*time.Second)
 }
 
-func TestAReplicaThatWasThePrimaryIsAFaultAndHeals(t *testing.T) {
+func TestFormerPrimaryAsReplicaIsAFaultAndRecovers(t *testing.T) {
 	server, other := redistest.Start(t), redistest.Start(t)
 	b := open(t, options(t, server.URL()))
 	made := must2(b.Create(t.Context(), record("a")))(t)
@@ -272,7 +272,7 @@ func (wrongReply) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.
 	return next
 }
 
-func TestAReplyOfAnotherTypeIsNoMissingRecord(t *testing.T) {
+func TestReplyOfWrongTypeIsNotAMissingRecord(t *testing.T) {
 	for _, reply := range []any{int64(1), []any{}, map[any]any{}, 1.5, true} {
 		b := open(t, options(t, redistest.Shared(t).URL()))
 		made := must2(b.Create(t.Context(), record("wrongly-typed")))(t)
@@ -284,7 +284,7 @@ func TestAReplyOfAnotherTypeIsNoMissingRecord(t *testing.T) {
 	}
 }
 
-func TestTooFewReplicasAreAFaultThoughTheWriteTookEffect(t *testing.T) {
+func TestTooFewReplicasIsAFaultAlthoughWritten(t *testing.T) {
 	o := options(t, redistest.Shared(t).URL())
 	o.Replicas = 1
 	b := open(t, o)
@@ -307,7 +307,7 @@ func TestTooFewReplicasAreAFaultThoughTheWriteTookEffect(t *testing.T) {
 }
 
 // Whoever reads what became of a write must not take for done what a failover may undo.
-func TestAWriteWithoutACertainOutcomeIsReadWhenReplicasHaveIt(t *testing.T) {
+func TestUncertainWriteIsReadOnlyWhenReplicated(t *testing.T) {
 	s := redistest.SharedSentinel(t)
 	proxy := redistest.NewProxy(t, s.Primary().Addr)
 	o := options(t, proxy.URL())
@@ -354,7 +354,7 @@ func TestAWriteWithoutACertainOutcomeIsReadWhenReplicasHaveIt(t *testing.T) {
 
 // What is gone from one server alone a failover brings back: neither a look nor a second
 // Delete may say that it is gone, though both find nothing.
-func TestADeleteThatReplicasDoNotHaveIsNotDone(t *testing.T) {
+func TestDeleteMissingOnReplicasIsNotDone(t *testing.T) {
 	s := redistest.SharedSentinel(t)
 	o := options(t, s.URL())
 	o.Replicas = 1
@@ -386,7 +386,7 @@ func TestADeleteThatReplicasDoNotHaveIsNotDone(t *testing.T) {
 	}
 }
 
-func TestWhatIsUnconfirmedHasACapAndIsSafeAtIt(t *testing.T) {
+func TestUnconfirmedWritesAreLimited(t *testing.T) {
 	now := time.Now()
 	u := newUnconfirmed(3, func() time.Time { return now })
 	has := func(key string) bool { _, found := u.findKey(key); return found }

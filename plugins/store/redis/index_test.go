@@ -43,7 +43,7 @@ func lasting(id string, d time.Duration) store.Record {
 	return r
 }
 
-func TestExpiryIsThatOfRedisWithoutAClock(t *testing.T) {
+func TestRedisDecidesExpiryWithoutALocalClock(t *testing.T) {
 	server := redistest.Shared(t)
 	o := options(t, server.URL())
 	o.Watched = []store.Kind{"w"}
@@ -75,7 +75,7 @@ func TestExpiryIsThatOfRedisWithoutAClock(t *testing.T) {
 }
 
 // The crash between the entry of the index and the record.
-func TestAnEntryWithoutARecordNeverShowsAndGoesInTime(t *testing.T) {
+func TestOrphanedIndexEntryIsHiddenAndExpires(t *testing.T) {
 	server := redistest.Shared(t)
 	clock := new(moving)
 	o := options(t, server.URL())
@@ -103,7 +103,7 @@ func TestAnEntryWithoutARecordNeverShowsAndGoesInTime(t *testing.T) {
 }
 
 // A frozen server executes late what it was sent before: by then the entry may be gone.
-func TestARecordThatComesTooLongAfterItsEntryIsRefused(t *testing.T) {
+func TestRecordWrittenLateAfterItsEntryIsRefused(t *testing.T) {
 	b := open(t, options(t, redistest.Shared(t).URL()))
 	r := record("late")
 	reply, err := scriptCreate.Run(t.Context(), b.client, []string{b.recordKey(r.Key)}, "", encodeHead(store.Record{Version: 1, Parent: "p"}, 0)+"v", 0,
@@ -138,7 +138,7 @@ func (l losing) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
 	}
 }
 
-func TestAFailoverBetweenEntryAndRecordHidesNothing(t *testing.T) {
+func TestFailoverDuringCreateHidesNoRecord(t *testing.T) {
 	server := redistest.Shared(t)
 	b := open(t, options(t, server.URL()))
 	b.client.AddHook(losing{func(index string) { server.CLI("del", index) }})
@@ -154,7 +154,7 @@ func TestAFailoverBetweenEntryAndRecordHidesNothing(t *testing.T) {
 }
 
 // An entry that cannot be written must not leave a record behind that no List finds.
-func TestARecordWhoseEntryFailsIsNotMade(t *testing.T) {
+func TestRecordIsNotWrittenWhenItsEntryFails(t *testing.T) {
 	server := redistest.Shared(t)
 	o := options(t, server.URL())
 	o.Watched = []store.Kind{"w"}
@@ -172,7 +172,7 @@ func TestARecordWhoseEntryFailsIsNotMade(t *testing.T) {
 }
 
 // Else a failover of the part with the index leaves a record that no List finds.
-func TestInAClusterAnEntryHasItsReplicasBeforeItsRecord(t *testing.T) {
+func TestClusterIndexEntryIsReplicatedBeforeItsRecord(t *testing.T) {
 	c := redistest.SharedCluster(t)
 	o := options(t, c.URL())
 	o.Replicas = 1
@@ -196,7 +196,7 @@ func TestInAClusterAnEntryHasItsReplicasBeforeItsRecord(t *testing.T) {
 	}
 }
 
-func TestARefusedCreateLeavesNoEntryForLong(t *testing.T) {
+func TestRefusedCreateLeavesNoLastingEntry(t *testing.T) {
 	server := redistest.Shared(t)
 	clock := new(moving)
 	o := options(t, server.URL())
@@ -244,7 +244,7 @@ func knownUntil(t *testing.T, b *Backend, id string) time.Time {
 }
 
 // Whatever Swap does to a life, the index knows the child as long.
-func TestTheIndexOutlivesEveryRecord(t *testing.T) {
+func TestIndexOutlivesEveryRecord(t *testing.T) {
 	server := redistest.Shared(t)
 	b := open(t, options(t, server.URL()))
 	ends := func() time.Time {
@@ -298,7 +298,7 @@ func TestTheIndexOutlivesEveryRecord(t *testing.T) {
 	}
 }
 
-func TestAnIndexSweepsWhatHasExpired(t *testing.T) {
+func TestExpiredEntriesAreRemovedFromTheIndex(t *testing.T) {
 	server := redistest.Shared(t)
 	clock := new(moving)
 	o := options(t, server.URL())
@@ -322,7 +322,7 @@ func TestAnIndexSweepsWhatHasExpired(t *testing.T) {
 
 // Deleting and making the same child again, over and over, on several nodes: what is
 // there in the end is listed.
-func TestDeletingAndMakingAgainNeverLosesTheEntry(t *testing.T) {
+func TestDeleteAndRecreateNeverLosesTheIndexEntry(t *testing.T) {
 	o := options(t, redistest.Shared(t).URL())
 	nodes := []*Backend{open(t, o), open(t, o)}
 	for round := range 60 {
@@ -350,7 +350,7 @@ func TestDeletingAndMakingAgainNeverLosesTheEntry(t *testing.T) {
 	}
 }
 
-func TestADamagedRecordIsAFault(t *testing.T) {
+func TestDamagedRecordIsAFault(t *testing.T) {
 	server := redistest.Shared(t)
 	b := open(t, options(t, server.URL()))
 	for raw, want := range map[string]error{
@@ -389,7 +389,7 @@ func TestADamagedRecordIsAFault(t *testing.T) {
 }
 
 // To confirm a record of another schema must not make it one of this.
-func TestConfirmingARecordLeavesItAsItIs(t *testing.T) {
+func TestConfirmingARecordDoesNotChangeIt(t *testing.T) {
 	server := redistest.Shared(t)
 	b := open(t, options(t, server.URL()))
 	key := b.recordKey(record("newer").Key)
@@ -406,7 +406,7 @@ func TestConfirmingARecordLeavesItAsItIs(t *testing.T) {
 	}
 }
 
-func TestKeysAndValuesBeyondTheLimitAreRefused(t *testing.T) {
+func TestOversizedKeysAndValuesAreRefused(t *testing.T) {
 	b := open(t, options(t, redistest.Shared(t).URL()))
 	long := strings.Repeat("x", store.MaxKeyLength+1)
 	for _, r := range []store.Record{
@@ -421,7 +421,7 @@ func TestKeysAndValuesBeyondTheLimitAreRefused(t *testing.T) {
 	}
 }
 
-func TestVersionsAreNeverZeroAndNeverComeBack(t *testing.T) {
+func TestVersionsAreNonZeroAndUnique(t *testing.T) {
 	seen := make(map[uint64]bool)
 	for range 4 {
 		v := newVersions()

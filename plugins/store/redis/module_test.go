@@ -47,7 +47,7 @@ func TestCaddyfile(t *testing.T) {
 	}
 }
 
-func TestProvisionRefusesWhatItCannotDo(t *testing.T) {
+func TestProvisionRefusesUnsupportedSettings(t *testing.T) {
 	for fault, r := range map[string]*Redis{
 		"expected redis://":   {},
 		"replicas: expected":  {Config: redisconn.Config{URL: "redis://h"}, Replicas: 17},
@@ -59,7 +59,7 @@ func TestProvisionRefusesWhatItCannotDo(t *testing.T) {
 	}
 }
 
-func TestAnotherPasswordIsAnotherIdentity(t *testing.T) {
+func TestIdentityDependsOnThePassword(t *testing.T) {
 	identity := func(password string, replicas int) any {
 		t.Setenv("REDIS_TEST_PASSWORD", password)
 		r := &Redis{Config: redisconn.Config{URL: "redis://127.0.0.1:1", Password: "{env.REDIS_TEST_PASSWORD}"}, Replicas: replicas}
@@ -76,7 +76,7 @@ func TestAnotherPasswordIsAnotherIdentity(t *testing.T) {
 	}
 }
 
-func TestOpeningWaitsForNoServerAndNotForAnEndedContext(t *testing.T) {
+func TestOpenDoesNotWaitForTheServer(t *testing.T) {
 	r := &Redis{Config: redisconn.Config{URL: "redis://127.0.0.1:1"}}
 	if err := r.Provision(caddy.Context{}); err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func logged(t *testing.T, o Options) (*Backend, *observer.ObservedLogs) {
 }
 
 // E07
-func TestARedisThatForgetsIsWarnedOf(t *testing.T) {
+func TestEvictingRedisCausesAWarning(t *testing.T) {
 	for policy, warned := range map[string]bool{"allkeys-lru": true, "volatile-ttl": true, "noeviction": false} {
 		server := redistest.Start(t, "--maxmemory", "100mb", "--maxmemory-policy", policy)
 		b, logs := logged(t, options(t, server.URL()))
@@ -126,7 +126,7 @@ func TestARedisThatForgetsIsWarnedOf(t *testing.T) {
 	}
 }
 
-func TestWhatIsTooOldIsWarnedOf(t *testing.T) {
+func TestOldRedisVersionCausesAWarning(t *testing.T) {
 	b, logs := logged(t, options(t, redistest.Shared(t).URL()))
 	b.warnOf([]string{"# Server\r\nredis_version:7.2.4\r\nmaxmemory_policy:noeviction\r\n", ""})
 	if logs.Len() != 0 {
@@ -138,7 +138,7 @@ func TestWhatIsTooOldIsWarnedOf(t *testing.T) {
 	}
 }
 
-func TestNeitherErrorsNorTheLogShowThePassword(t *testing.T) {
+func TestErrorsAndLogHideTheRedisPassword(t *testing.T) {
 	const password = "hush-hush-hush"
 	server := redistest.Start(t, "--requirepass", "another", "--rename-command", "AUTH", "")
 	proxy := redistest.NewProxy(t, server.Addr)

@@ -12,7 +12,7 @@ import (
 
 const ms = time.Millisecond
 
-func TestARequestThatHasWaitedHasLessTimeForItsNextCall(t *testing.T) {
+func TestEarlierWaitsShortenTheNextTimeout(t *testing.T) {
 	for _, c := range []struct {
 		name                              string
 		timeout, ordinary, waited, expect time.Duration
@@ -38,7 +38,7 @@ func TestARequestThatHasWaitedHasLessTimeForItsNextCall(t *testing.T) {
 
 // However a request's time divides, three calls fit into what it is told within: one that
 // was answered late, one that was not, and one that asks what became of that.
-func TestThreeCallsOfARequestFitIntoWhatItIsToldWithin(t *testing.T) {
+func TestThreeCallsFitIntoTheRequestDeadline(t *testing.T) {
 	const ordinary = usualTimeout / unnoticed
 	longest := time.Duration(0)
 	for first := time.Duration(0); first < usualTimeout; first += ms {
@@ -54,7 +54,7 @@ func TestThreeCallsOfARequestFitIntoWhatItIsToldWithin(t *testing.T) {
 	}
 }
 
-func TestWhatIsOrdinaryIsTheQuickestAnswerOfLate(t *testing.T) {
+func TestBaselineLatencyIsTheRecentMinimum(t *testing.T) {
 	p, at := pace{}, time.Now()
 	is := func(want time.Duration) {
 		t.Helper()
@@ -93,7 +93,7 @@ func slowly(t *testing.T) (*Backend, *redistest.Proxy, context.Context) {
 }
 
 // E05: each call alone is in time, and together they are not.
-func TestCallsOfOneRequestThatAreSlowEachAreAFaultInTime(t *testing.T) {
+func TestSlowCallsOfOneRequestTimeOutTogether(t *testing.T) {
 	key := record("a").Key
 	t.Run("all answers are late", func(t *testing.T) {
 		b, proxy, ctx := slowly(t)
@@ -146,7 +146,7 @@ func TestCallsOfOneRequestThatAreSlowEachAreAFaultInTime(t *testing.T) {
 
 // A request that has waited for all it may still learns what became of a write, and
 // nothing else than what is so.
-func TestARequestThatHasWaitedForAllItMaySettlesWhatIsOpen(t *testing.T) {
+func TestExhaustedRequestStillLearnsAWritesOutcome(t *testing.T) {
 	b, proxy, ctx := slowly(t)
 	made := must2(b.Get(ctx, record("a").Key))(t)
 	must2(b.Swap(ctx, made))(t) // the server knows the script
@@ -166,7 +166,7 @@ func TestARequestThatHasWaitedForAllItMaySettlesWhatIsOpen(t *testing.T) {
 	technical(t, "Get of what is not there", err)
 }
 
-func TestAFarRedisServesRequestsWithManyCalls(t *testing.T) {
+func TestSlowRedisLinkServesRequestsWithManyCalls(t *testing.T) {
 	for _, c := range []struct {
 		timeout, away time.Duration
 	}{{0, 50 * ms}, {400 * ms, 90 * ms}} {

@@ -21,7 +21,7 @@ const (
 	rightsCluster = "+cluster|slots +asking"
 )
 
-func TestTheRightsThatAreDocumentedAreThoseThatAreTested(t *testing.T) {
+func TestDocumentedRightsAreTheTestedOnes(t *testing.T) {
 	for _, file := range []string{"module.go", "../../../deploy/README.md"} {
 		doc, err := os.ReadFile(file)
 		text := strings.Join(strings.Fields(strings.ReplaceAll(string(doc), "//", "")), " ")
@@ -42,7 +42,7 @@ func permit(t *testing.T, rights string, servers ...*redistest.Server) {
 
 // What is documented is enough for everything, and no more than that, on every kind of
 // Redis, and through TLS with an authority and a certificate of one's own.
-func TestAUserWithTheRightsThatAreDocumentedCanDoEverything(t *testing.T) {
+func TestDocumentedStoreRightsSuffice(t *testing.T) {
 	over, certs := redistest.StartTLS(t, "--tls-auth-clients", "yes")
 	sentinel, cluster := redistest.SharedSentinel(t), redistest.SharedCluster(t)
 	for name, c := range map[string]struct {

@@ -12,7 +12,7 @@ import (
 
 // In Valkey WAIT speaks of the writes of its own connection, which is why an answer that
 // comes without a write brings one along: it may rest on what no replica has.
-func TestUnderAWriteConcernEveryAnswerComesWithAWrite(t *testing.T) {
+func TestWriteConcernMakesEveryAnswerIncludeAWrite(t *testing.T) {
 	server := redistest.Start(t)
 	for _, replicas := range []int{0, 1} {
 		o := options(t, server.URL())

@@ -11,7 +11,7 @@ import (
 )
 
 // B31, on every kind of Redis: what is decided at one node ends the wait at another.
-func TestADecisionAtOneNodeIsHeardAtAnotherWithinASecond(t *testing.T) {
+func TestDecisionReachesAnotherNodeWithinASecond(t *testing.T) {
 	for name, url := range map[string]string{
 		"one server": redistest.Shared(t).URL(), "a cluster": redistest.SharedCluster(t).URL(),
 	} {

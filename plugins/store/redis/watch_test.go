@@ -92,7 +92,7 @@ func revocation(id string) store.Record {
 	}
 }
 
-func TestABellThatNobodyHearsIsCaughtUpWithinTheSecond(t *testing.T) {
+func TestLostNotificationsAreReadWithinASecond(t *testing.T) {
 	server := redistest.Start(t)
 	o := options(t, server.URL())
 	writer, reader := open(t, o), open(t, o)
@@ -108,7 +108,7 @@ func TestABellThatNobodyHearsIsCaughtUpWithinTheSecond(t *testing.T) {
 	}
 }
 
-func TestAFeedThatCannotBeReadEndsBeforeTheSecond(t *testing.T) {
+func TestUnreadableFeedEndsWithinASecond(t *testing.T) {
 	proxy := redistest.NewProxy(t, redistest.Shared(t).Addr)
 	b := open(t, options(t, proxy.URL()))
 	f := watch(t, b)
@@ -123,7 +123,7 @@ func TestAFeedThatCannotBeReadEndsBeforeTheSecond(t *testing.T) {
 }
 
 // Who has just taken long to read much is not too late for the rest.
-func TestASlowDeliveryDoesNotEndTheFeed(t *testing.T) {
+func TestSlowDeliveryDoesNotEndTheFeed(t *testing.T) {
 	b := open(t, options(t, redistest.Shared(t).URL()))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -147,7 +147,7 @@ func TestASlowDeliveryDoesNotEndTheFeed(t *testing.T) {
 }
 
 // A timeout for a Redis that is far away is longer than the second.
-func TestAFeedEndsBeforeTheSecondHoweverPatientTheStoreIs(t *testing.T) {
+func TestFeedEndsWithinASecondDespiteALongStoreTimeout(t *testing.T) {
 	proxy := redistest.NewProxy(t, redistest.Shared(t).Addr)
 	o := options(t, proxy.URL())
 	o.Settings.Timeout = 5 * time.Second
@@ -162,7 +162,7 @@ func TestAFeedEndsBeforeTheSecondHoweverPatientTheStoreIs(t *testing.T) {
 	}
 }
 
-func TestAShortGapIsCaughtUp(t *testing.T) {
+func TestFeedCatchesUpAfterAShortGap(t *testing.T) {
 	server := redistest.Shared(t)
 	proxy := redistest.NewProxy(t, server.Addr)
 	o := options(t, server.URL())
@@ -178,7 +178,7 @@ func TestAShortGapIsCaughtUp(t *testing.T) {
 	}
 }
 
-func TestAFeedThatBeginsAnewIsNoticed(t *testing.T) {
+func TestFeedRestartIsDetected(t *testing.T) {
 	for name, lose := range map[string]func(t *testing.T, s *redistest.Server, b *Backend){
 		"FLUSHALL": func(t *testing.T, s *redistest.Server, b *Backend) { s.CLI("flushall") },
 		// As many as were lost, and more, are written before anybody looks.
@@ -221,7 +221,7 @@ func TestAFeedThatBeginsAnewIsNoticed(t *testing.T) {
 	}
 }
 
-func TestWhatHasExpiredLeavesTheFeed(t *testing.T) {
+func TestExpiredRecordsLeaveTheFeed(t *testing.T) {
 	server := redistest.Shared(t)
 	b := open(t, options(t, server.URL()))
 	for i := range 200 {
@@ -241,7 +241,7 @@ func TestWhatHasExpiredLeavesTheFeed(t *testing.T) {
 	}
 }
 
-func TestWhatIsDeletedLeavesTheFeed(t *testing.T) {
+func TestDeletedRecordsLeaveTheFeed(t *testing.T) {
 	server := redistest.Shared(t)
 	b := open(t, options(t, server.URL()))
 	for _, d := range []time.Duration{0, time.Hour} {
@@ -261,7 +261,7 @@ func TestWhatIsDeletedLeavesTheFeed(t *testing.T) {
 	}
 }
 
-func TestTheHistoryOfTheFeedHasACap(t *testing.T) {
+func TestFeedHistoryIsLimited(t *testing.T) {
 	server := redistest.Shared(t)
 	o := options(t, server.URL())
 	o.Settings.Timeout = 5 * time.Second // a machine full of tests is slow

@@ -197,7 +197,7 @@ func TestConfigurationIsChecked(t *testing.T) {
 	}
 }
 
-func TestPagesAreForPeopleAndForNoScript(t *testing.T) {
+func TestPagesHaveHeadersAndNoScript(t *testing.T) {
 	wo := newWorld(t)
 	resp, err := wo.browser.Get(wo.reader.URL + "/")
 	if err != nil {
@@ -222,7 +222,7 @@ func TestPagesAreForPeopleAndForNoScript(t *testing.T) {
 	}
 }
 
-func TestTheCookieIsHiddenFromScriptsAndTheTokenFromTheBrowser(t *testing.T) {
+func TestCookieIsHTTPOnlyAndTokenStaysOnTheServer(t *testing.T) {
 	for self, secure := range map[string]bool{"http://localhost:8082": false, "https://reader.example": true} {
 		a, err := New(Config{Issuer: "http://localhost:8080", API: "http://localhost:8081", Self: self, ClientID: "reader-web", ClientSecret: "s"})
 		if err != nil {
@@ -243,7 +243,7 @@ func TestTheCookieIsHiddenFromScriptsAndTheTokenFromTheBrowser(t *testing.T) {
 	}
 }
 
-func TestTheAuthorizationRequestIsComplete(t *testing.T) {
+func TestAuthorizationRequestIsComplete(t *testing.T) {
 	wo := newWorld(t)
 	_, to, _ := wo.get(wo.browser, "/login")
 	at, err := url.Parse(to)
@@ -265,7 +265,7 @@ func TestTheAuthorizationRequestIsComplete(t *testing.T) {
 	}
 }
 
-func TestAUserSignsInReadsAndSignsOut(t *testing.T) {
+func TestUserSignsInReadsAndSignsOut(t *testing.T) {
 	wo := newWorld(t)
 	state := wo.begin(wo.browser)
 	before := wo.cookie()
@@ -295,7 +295,7 @@ func TestAUserSignsInReadsAndSignsOut(t *testing.T) {
 	}
 }
 
-func TestACallbackThatWasNotBegunHereIsRefused(t *testing.T) {
+func TestForgedCallbackIsRefused(t *testing.T) {
 	other := func(wo *world) string { return wo.begin(newBrowser(wo.t)) }
 	cases := map[string]func(wo *world, state string) string{
 		"no state":                    func(*world, string) string { return "code=the+code" },
@@ -346,7 +346,7 @@ func TestACallbackThatWasNotBegunHereIsRefused(t *testing.T) {
 	})
 }
 
-func TestAnswersThatAreNoCodeGetAPageAndNoExchange(t *testing.T) {
+func TestErrorCallbackShowsAPageWithoutExchange(t *testing.T) {
 	cases := map[string]struct {
 		query  string
 		status int
@@ -370,7 +370,7 @@ func TestAnswersThatAreNoCodeGetAPageAndNoExchange(t *testing.T) {
 	}
 }
 
-func TestAFailedExchangeSignsNobodyIn(t *testing.T) {
+func TestFailedExchangeSignsNobodyIn(t *testing.T) {
 	wo := newWorld(t)
 	wo.set(func() { wo.tokenStatus, wo.tokenAnswer = 400, `{"error":"invalid_grant","error_description":"<i>"}` })
 	status, _, body := wo.get(wo.browser, "/callback?code=the+code&state="+wo.begin(wo.browser))
@@ -382,7 +382,7 @@ func TestAFailedExchangeSignsNobodyIn(t *testing.T) {
 	}
 }
 
-func TestAnExpiredTokenIsRefreshedOnce(t *testing.T) {
+func TestExpiredTokenIsRefreshedOnce(t *testing.T) {
 	wo := newWorld(t)
 	wo.set(func() { wo.expiresIn = 1 }) // within the margin of oauth2: expired at once
 	wo.signIn()
@@ -397,7 +397,7 @@ func TestAnExpiredTokenIsRefreshedOnce(t *testing.T) {
 	}
 }
 
-func TestTroubleAfterTheSignInIsShown(t *testing.T) {
+func TestErrorsAfterSignInAreShown(t *testing.T) {
 	cases := map[string]struct {
 		change func(wo *world)
 		status int
@@ -428,7 +428,7 @@ func TestTroubleAfterTheSignInIsShown(t *testing.T) {
 	}
 }
 
-func TestAnotherSiteCannotSignTheUserOut(t *testing.T) {
+func TestCrossSiteRequestCannotSignTheUserOut(t *testing.T) {
 	wo := newWorld(t)
 	wo.signIn()
 	req, err := http.NewRequest("POST", wo.reader.URL+"/logout", nil)
@@ -449,7 +449,7 @@ func TestAnotherSiteCannotSignTheUserOut(t *testing.T) {
 	}
 }
 
-func TestASessionEnds(t *testing.T) {
+func TestSessionExpires(t *testing.T) {
 	wo := newWorld(t)
 	wo.signIn()
 	wo.set(func() { wo.now = wo.now.Add(browser.SessionLife) })
@@ -458,7 +458,7 @@ func TestASessionEnds(t *testing.T) {
 	}
 }
 
-func TestBegunSignInsMakeRoomAndSignedInUsersStay(t *testing.T) {
+func TestPendingSignInsAreEvictedBeforeSessions(t *testing.T) {
 	wo := newWorld(t)
 	wo.signIn()
 	first := newBrowser(t)
@@ -475,7 +475,7 @@ func TestBegunSignInsMakeRoomAndSignedInUsersStay(t *testing.T) {
 	}
 }
 
-func TestASecondSignInWithinOneSessionHasItsFullTime(t *testing.T) {
+func TestSecondSignInInOneSessionHasItsFullTime(t *testing.T) {
 	wo := newWorld(t)
 	wo.begin(wo.browser)
 	wo.set(func() { wo.now = wo.now.Add(browser.PendingLife - time.Second) })
@@ -486,7 +486,7 @@ func TestASecondSignInWithinOneSessionHasItsFullTime(t *testing.T) {
 	}
 }
 
-func TestAnAnswerOfTheAPIThatIsTooLongIsNotRead(t *testing.T) {
+func TestOverlongAPIAnswerIsNotRead(t *testing.T) {
 	big := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]string{"subject": strings.Repeat("x", maxAnswer)})
 	}))

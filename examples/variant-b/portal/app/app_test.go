@@ -89,7 +89,7 @@ func (r *rig) begin() string {
 	return u.Query().Get("state")
 }
 
-func TestAVisitorIsSignedInByTheLibrary(t *testing.T) {
+func TestLibrarySignsAVisitorIn(t *testing.T) {
 	r := start(t)
 	if _, _, page := r.get("/"); !strings.Contains(page, `action="/login"`) {
 		t.Error("no button to sign in")
@@ -126,7 +126,7 @@ func TestAVisitorIsSignedInByTheLibrary(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatThisBrowserDidNotAskForIsRefused(t *testing.T) {
+func TestCallbackOfAnotherBrowserIsRefused(t *testing.T) {
 	r := start(t)
 	state := r.begin()
 	for _, query := range []string{"code=C", "code=C&state=", "code=C&state=" + strings.ToLower(state), "code=C&state=" + state + "&state=" + state, "code=%zz&state=" + state} {
@@ -151,7 +151,7 @@ func TestAnAnswerThatThisBrowserDidNotAskForIsRefused(t *testing.T) {
 	}
 }
 
-func TestAVisitorWhoSaysNoIsTold(t *testing.T) {
+func TestVisitorWhoDeclinesSeesAMessage(t *testing.T) {
 	r := start(t)
 	for _, query := range []string{"error=access_denied&state=", "state="} { // as ours says it, and as the provider does
 		state := r.begin()
@@ -161,7 +161,7 @@ func TestAVisitorWhoSaysNoIsTold(t *testing.T) {
 	}
 }
 
-func TestAFaultShowsAndLogsNoSecret(t *testing.T) {
+func TestFaultsShowAndLogNoSecret(t *testing.T) {
 	for name, spoil := range map[string]func(*rig){
 		"an error of the provider": func(r *rig) {
 			r.status, r.answers["/sns/oauth2/access_token"] = 400, `{"error":{"code":"invalid_grant"},"errcode":40029,"errmsg":"invalid code"}`
@@ -192,7 +192,7 @@ func TestAFaultShowsAndLogsNoSecret(t *testing.T) {
 	}
 }
 
-func TestSessionsAreBounded(t *testing.T) {
+func TestSessionCountIsLimited(t *testing.T) {
 	at := time.Unix(1_900_000_000, 0)
 	r := start(t, func(c *Config) { c.Sessions, c.Now = 3, func() time.Time { return at } })
 	state := r.begin()
@@ -214,7 +214,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 }
 
-func TestAFullHouseSaysSo(t *testing.T) {
+func TestLoginAboveSessionLimitIs503(t *testing.T) {
 	r := start(t, func(c *Config) { c.Sessions = 1 })
 	state := r.begin()
 	r.get("/wx?code=C&state=" + state)
@@ -224,7 +224,7 @@ func TestAFullHouseSaysSo(t *testing.T) {
 	}
 }
 
-func TestSigningInGivesTheBrowserAnotherID(t *testing.T) {
+func TestSignInChangesTheSessionID(t *testing.T) {
 	r := start(t)
 	at, err := url.Parse(r.site.URL)
 	if err != nil {
@@ -238,7 +238,7 @@ func TestSigningInGivesTheBrowserAnotherID(t *testing.T) {
 	}
 }
 
-func TestAnotherSiteCannotSignAVisitorOut(t *testing.T) {
+func TestCrossSiteRequestCannotSignTheVisitorOut(t *testing.T) {
 	r := start(t)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.site.URL+"/logout", nil)
 	if err != nil {
@@ -255,7 +255,7 @@ func TestAnotherSiteCannotSignAVisitorOut(t *testing.T) {
 	}
 }
 
-func TestTheConfigurationIsChecked(t *testing.T) {
+func TestConfigIsValidated(t *testing.T) {
 	for name, c := range map[string]Config{
 		"no address": {API: "http://a", Self: "http://b", AppID: "x", Secret: "y"},
 		"a slash":    {Open: "http://a/", API: "http://a", Self: "http://b", AppID: "x", Secret: "y"},
@@ -269,7 +269,7 @@ func TestTheConfigurationIsChecked(t *testing.T) {
 	}
 }
 
-func TestEveryPageHasItsPolicy(t *testing.T) {
+func TestEveryPageHasItsCSP(t *testing.T) {
 	r := start(t)
 	for _, path := range []string{"/", "/login", "/wx", "/style.css", "/nothing"} {
 		res, err := r.browser.Get(r.site.URL + path)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestTheRootOfAnAddressIsTheSameWithAndWithoutSlash(t *testing.T) { // S17
+func TestRootAudienceMatchesWithAndWithoutSlash(t *testing.T) { // S17
 	all := []string{"https://a.example", "https://b.example/", "https://c.example/mcp", "urn:api:1", "https://d.example", "https://d.example/"}
 	for asked, want := range map[string]string{
 		"https://a.example": "https://a.example", "https://a.example/": "https://a.example",

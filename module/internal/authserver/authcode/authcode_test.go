@@ -20,7 +20,7 @@ func newCodes(t *testing.T) (Codes, *storetest.Memory) {
 	return Codes{Store: m, Attempts: lockout.NewBook(100, time.Now), PerUser: 2}, m
 }
 
-func TestCodesOfAUserAreLimited(t *testing.T) {
+func TestCodesPerUserAreLimited(t *testing.T) {
 	c, _ := newCodes(t)
 	for n, user := range []string{"ann", "ann", "bob"} {
 		if err := c.Count(user); err != nil {
@@ -33,7 +33,7 @@ func TestCodesOfAUserAreLimited(t *testing.T) {
 	}
 }
 
-func TestACodeIsStoredOnceAndOutlivesItsForm(t *testing.T) {
+func TestCodeIsStoredOnceAndOutlivesItsForm(t *testing.T) {
 	c, m := newCodes(t)
 	key := store.Key{Kind: store.KindCode, ID: "digest"}
 	expires := time.Now().Add(time.Minute)
@@ -50,7 +50,7 @@ func TestACodeIsStoredOnceAndOutlivesItsForm(t *testing.T) {
 	}
 }
 
-func TestARevokedCodeStaysInTheStore(t *testing.T) {
+func TestRevokedCodeStaysInTheStore(t *testing.T) {
 	for name, test := range map[string]struct{ state, want store.CodeState }{
 		"issued":  {store.CodeIssued, store.CodeRevoked},
 		"claimed": {store.CodeClaimed, store.CodeRevoked},
@@ -76,7 +76,7 @@ func TestARevokedCodeStaysInTheStore(t *testing.T) {
 	}
 }
 
-func TestWhatWasAllowedEndsWithSessionUserAndPermission(t *testing.T) {
+func TestCodeEndsWithSessionUserAndConsent(t *testing.T) {
 	type change func(*testing.T, *storetest.Memory)
 	nothing := func(*testing.T, *storetest.Memory) {}
 	end := func(of func(*ending.Ender, *testing.T) error) change {

@@ -25,7 +25,7 @@ func (a oneApp) Client(_ context.Context, id string) (*oauth.Client, bool, error
 
 // The answers differ, for the libraries' sake; what is timed must not say more than they.
 // Secrets of some kilobytes, so that what is done with them is what takes the time.
-func TestAnUnknownAppIDTakesTheTimeOfAWrongSecret(t *testing.T) { // B05
+func TestUnknownAppIDTakesTheTimeOfAWrongSecret(t *testing.T) { // B05
 	long := string(make([]byte, maxPart))
 	apps := oneApp{
 		"site": {ID: "site", VariantB: true, SecretHashes: []string{secret.Digest("right")}},

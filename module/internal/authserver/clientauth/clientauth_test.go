@@ -22,7 +22,7 @@ func noClient(context.Context, string) (*oauth.Client, bool, error) { return nil
 
 // Somebody who tries random client_ids fills no more of the book than their address may,
 // and clients elsewhere are counted as ever.
-func TestRandomClientsFromOneAddressShareACount(t *testing.T) { // N06
+func TestRandomClientIDsShareOneCountPerAddress(t *testing.T) { // N06
 	const failures = 10
 	from := "192.0.2.1"
 	now := time.Now()
@@ -91,7 +91,7 @@ func FuzzParseBasic(f *testing.F) {
 	})
 }
 
-func FuzzEncodedBasicIsReadAsItWasMeant(f *testing.F) {
+func FuzzEncodedBasicCredentialsRoundTrip(f *testing.F) {
 	f.Add("a b%", "s+/=:")
 	f.Fuzz(func(t *testing.T, id, secret string) {
 		want := pair{id, secret}

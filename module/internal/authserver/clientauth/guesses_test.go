@@ -31,7 +31,7 @@ func slowClients(find func() time.Duration) *Authenticator {
 }
 
 // Many guesses at the same time are no more than are permitted one after the other.
-func TestGuessesAtTheSameTimeCount(t *testing.T) { // N19
+func TestParallelGuessesCount(t *testing.T) { // N19
 	for _, c := range []struct {
 		wrong    int
 		accepted bool
@@ -60,7 +60,7 @@ func TestGuessesAtTheSameTimeCount(t *testing.T) { // N19
 }
 
 // A client may send as many requests at the same time as it likes.
-func TestRightSecretsAtTheSameTimeAreNoGuesses(t *testing.T) {
+func TestParallelRightSecretsAreNotThrottled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := slowClients(func() time.Duration { return time.Second })
 		var all sync.WaitGroup

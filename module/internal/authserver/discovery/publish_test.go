@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestADocumentIsSentUnlessTheClientHasIt(t *testing.T) {
+func TestMetadataSupportsConditionalGet(t *testing.T) {
 	for _, test := range []struct {
 		method, tag  string
 		status, size int

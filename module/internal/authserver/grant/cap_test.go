@@ -76,9 +76,9 @@ func (r *capRig) live(t interface{ Fatal(...any) }) map[string]store.Grant {
 	return live
 }
 
-// TestTheLeastRecentlyUsedGrantEndsAtTheCap compares with a model: of what was begun, used
+// TestLeastRecentlyUsedGrantEndsAtTheCap compares with a model: of what was begun, used
 // and ended in any order, the cap's worth that was used last lives.
-func TestTheLeastRecentlyUsedGrantEndsAtTheCap(t *testing.T) { // N02
+func TestLeastRecentlyUsedGrantEndsAtTheCap(t *testing.T) { // N02
 	rapid.Check(t, func(rt *rapid.T) {
 		const most = 3
 		r := newCapRig(t, most)
@@ -157,7 +157,7 @@ func TestParallelGrantsStayWithinTheCap(t *testing.T) { // N02
 }
 
 // Whoever begins grants in a loop ends the own ones at that client, and nobody else's.
-func TestBeyondTheCapOnlyGrantsOfTheSamePairEnd(t *testing.T) { // N02
+func TestGrantCapEndsOnlyGrantsOfTheSamePair(t *testing.T) { // N02
 	const most = 5
 	for _, times := range []int{1, 2, 10} {
 		r := newCapRig(t, most)
@@ -187,7 +187,7 @@ func TestBeyondTheCapOnlyGrantsOfTheSamePairEnd(t *testing.T) { // N02
 	}
 }
 
-func TestAPairWithTheMostGrantsFitsIntoARecord(t *testing.T) {
+func TestMaximumGrantListFitsIntoARecord(t *testing.T) {
 	r := newCapRig(t, MaxPerPair)
 	for range MaxPerPair + 1 {
 		g := r.grant(secret.ID())
@@ -206,7 +206,7 @@ func TestAPairWithTheMostGrantsFitsIntoARecord(t *testing.T) {
 	}
 }
 
-func TestALowerCapIsReachedInSteps(t *testing.T) {
+func TestLoweredGrantCapIsReachedGradually(t *testing.T) {
 	r := newCapRig(t, 100)
 	for i := range 100 {
 		if err := r.beginFamily(t.Context(), r.grant(fmt.Sprint(i))); err != nil {
@@ -230,7 +230,7 @@ func TestALowerCapIsReachedInSteps(t *testing.T) {
 
 // A redemption that is under way while its pair is ended gives nobody a token, and leaves
 // no grant behind.
-func TestAGrantOfAnEndedPairIsNotListed(t *testing.T) { // N02
+func TestGrantOfAnEndedPairIsNotListed(t *testing.T) { // N02
 	r := newCapRig(t, 5)
 	e, err := ending.NewEnder(ending.Config{Store: r.memory, Revocations: deafRevoker{}, Now: r.Now})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-func TestRedirectURIMayBeAbsentOnlyWithPKCE(t *testing.T) {
+func TestRedirectURIMayBeOmittedOnlyWithPKCE(t *testing.T) {
 	const registered = "https://client.example/cb"
 	challenge := oauth.Challenge(strings.Repeat("a", 43))
 	for name, tc := range map[string]struct {

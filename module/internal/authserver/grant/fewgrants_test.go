@@ -58,7 +58,7 @@ func TestFewGrantsAreNotListed(t *testing.T) {
 }
 
 // A process ends between the two writes that begin a list.
-func TestAListThatWasOnlyBegunIsCompleted(t *testing.T) {
+func TestPartlyCreatedGrantListIsCompleted(t *testing.T) {
 	r := newCapRig(t, maxUnlisted)
 	for i := range maxUnlisted {
 		r.begin(t, r.grant(fmt.Sprint(i)))
@@ -78,7 +78,7 @@ func TestAListThatWasOnlyBegunIsCompleted(t *testing.T) {
 }
 
 // Earlier releases listed every grant.
-func TestTheListOfAnEarlierReleaseGoesOn(t *testing.T) {
+func TestGrantListOfAnEarlierReleaseIsContinued(t *testing.T) {
 	r := newCapRig(t, 3)
 	p := store.Pair{Client: "c", Subject: "u"}
 	for _, id := range []string{"a", "b"} {
@@ -118,7 +118,7 @@ func (b *between) List(ctx context.Context, kind store.Kind, parent, after strin
 
 // A grant begins when another has just looked for those that are to be listed, and there are few again: it must see that
 // there is a list now.
-func TestAGrantThatBeginsWithTheListIsOnIt(t *testing.T) {
+func TestGrantBegunWithTheListIsListed(t *testing.T) {
 	r := newCapRig(t, 2)
 	slow := &between{Backend: r.memory, lists: 2}
 	c := r.Config

@@ -29,7 +29,7 @@ func newKeys(t testing.TB, secrets ...string) *secret.Keys {
 	return k
 }
 
-func TestARefreshTokenIsBoundToAllItsParts(t *testing.T) {
+func TestRefreshTokenIsBoundToAllItsParts(t *testing.T) {
 	k := newKeys(t, "k")
 	family := secret.ID()
 	token, err := encodeRefresh(k, family, 7, "c", store.DialectOAuth)
@@ -99,7 +99,7 @@ func (anybody) CheckPassword(context.Context, Request, string, string) (director
 	return directory.User{}, true, nil
 }
 
-func TestTheConfigurationIsChecked(t *testing.T) {
+func TestConfigIsValidated(t *testing.T) {
 	full := Config{
 		Store: storetest.NewMemory(nil), Directory: directorytest.NewMemory(), Revocations: deafRevoker{},
 		Keys: func(context.Context) (*secret.Keys, error) { return nil, nil }, Now: time.Now,
@@ -129,7 +129,7 @@ func TestTheConfigurationIsChecked(t *testing.T) {
 	}
 }
 
-func TestOnlyAuthenticTokensOfThisDialectHaveAFamily(t *testing.T) {
+func TestOnlyAuthenticTokensOfThisDialectHaveAGrant(t *testing.T) {
 	k := newKeys(t, "k")
 	m := storetest.NewMemory(nil)
 	f, err := NewFamilies(Config{

@@ -73,7 +73,7 @@ func (n *refreshNode) refresh(ctx context.Context, token string) (string, error)
 // N14. Each operation of a refresh at one node goes wrong in turn, alone or with all that
 // follow, for longer than the grace period. The client was answered 503 and repeats its
 // request at either node.
-func TestARefreshThatFailedSucceedsAfterTheGracePeriod(t *testing.T) {
+func TestFailedRefreshSucceedsAfterTheGracePeriod(t *testing.T) {
 	keys := newKeys(t, "k")
 	for _, grace := range []time.Duration{0, 10 * time.Second} {
 		for _, how := range []fault{lostRequest, lostReply, late} {
@@ -157,7 +157,7 @@ func failedRefresh(t *testing.T, nodes []*refreshNode, token, family string, f f
 
 // N14. A replaced token that comes back ends the family, also when the one who presents it
 // hangs up while the record is looked at.
-func TestAReplayOfOneWhoHangsUpEndsTheFamily(t *testing.T) {
+func TestReplayEndsTheGrantThoughItsCallerDisconnects(t *testing.T) {
 	keys := newKeys(t, "k")
 	synctest.Test(t, func(t *testing.T) {
 		m := storetest.NewMemory(time.Now)
@@ -175,7 +175,7 @@ func TestAReplayOfOneWhoHangsUpEndsTheFamily(t *testing.T) {
 }
 
 // N14. A retry is good for a minute after the store is back, and not for longer.
-func TestARetryOfARefreshHasItsTime(t *testing.T) {
+func TestRefreshRetryIsPossibleForAMinute(t *testing.T) {
 	keys := newKeys(t, "k")
 	synctest.Test(t, func(t *testing.T) {
 		m := storetest.NewMemory(time.Now)
@@ -206,7 +206,7 @@ func TestARetryOfARefreshHasItsTime(t *testing.T) {
 }
 
 // N14. The node that answered 503 answers the retry itself while it cannot write the record.
-func TestTheNodeThatFailedKnowsItsRotation(t *testing.T) {
+func TestNodeRemembersItsLostRotation(t *testing.T) {
 	keys := newKeys(t, "k")
 	synctest.Test(t, func(t *testing.T) {
 		m := storetest.NewMemory(time.Now)
@@ -239,7 +239,7 @@ func TestTheNodeThatFailedKnowsItsRotation(t *testing.T) {
 
 // N14. A rotation that somebody was given is not prolonged for the sake of another attempt
 // that was lost.
-func TestARotationThatWasAnsweredIsNotProlonged(t *testing.T) {
+func TestAnsweredRotationIsNotExtended(t *testing.T) {
 	keys := newKeys(t, "k")
 	synctest.Test(t, func(t *testing.T) {
 		m := storetest.NewMemory(time.Now)
@@ -260,7 +260,7 @@ func TestARotationThatWasAnsweredIsNotProlonged(t *testing.T) {
 }
 
 // N14. There is a cap on what a node remembers of them.
-func TestLostRotationsAreCapped(t *testing.T) {
+func TestLostRotationsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newRefreshNode(t, storetest.NewMemory(time.Now), newKeys(t, "k"), 0)
 		n.link.become(func(string) (fault, time.Duration, time.Duration) { return lostRequest, 0, 0 })
@@ -283,7 +283,7 @@ func TestLostRotationsAreCapped(t *testing.T) {
 
 // N14. A thief cannot make a replaced token good for longer by hanging up while it is
 // replaced: nobody was answered 503.
-func TestWhoHangsUpIsNotAnswered503(t *testing.T) {
+func TestDisconnectDoesNotExtendTheRefreshRetry(t *testing.T) {
 	keys := newKeys(t, "k")
 	synctest.Test(t, func(t *testing.T) {
 		m := storetest.NewMemory(time.Now)

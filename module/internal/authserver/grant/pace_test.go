@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestTheIntervalOfADeviceGrowsUpToAMinute(t *testing.T) {
+func TestDevicePollIntervalGrowsUpToAMinute(t *testing.T) {
 	now := time.Unix(1_900_000_000, 0)
 	p := newPace(func() time.Time { return now })
 	if !p.allows("a") {
@@ -27,7 +27,7 @@ func TestTheIntervalOfADeviceGrowsUpToAMinute(t *testing.T) {
 	}
 }
 
-func TestTheDevicesThatAreTimedAreBounded(t *testing.T) {
+func TestTimedDevicesAreLimited(t *testing.T) {
 	for _, times := range []int{1, 2, 10} {
 		now := time.Unix(1_900_000_000, 0)
 		p := newPace(func() time.Time { return now })

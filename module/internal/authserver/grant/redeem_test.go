@@ -173,7 +173,7 @@ func revoked(t *testing.T, m *storetest.Memory, family string) bool {
 
 // N14. Each operation of an exchange at one node goes wrong in turn, alone or with all that
 // follow, and then the client retries at either node.
-func TestAnExchangeThatFailedSucceedsAtAnyNodeAndOnlyOnce(t *testing.T) {
+func TestFailedExchangeSucceedsAtAnyNodeOnlyOnce(t *testing.T) {
 	keys := newKeys(t, "k")
 	for _, how := range []fault{lostRequest, lostReply, late} {
 		for _, following := range []bool{false, true} {
@@ -243,7 +243,7 @@ func TestAnExchangeThatFailedSucceedsAtAnyNodeAndOnlyOnce(t *testing.T) {
 
 // N14. Requests for one code at three nodes whose links to the store fail and delay at
 // random: tokens are delivered once, and nobody is told that the code was used before.
-func TestAtRandomFaultsACodeIsDeliveredOnce(t *testing.T) {
+func TestCodeIsDeliveredOnceUnderRandomFaults(t *testing.T) {
 	keys := newKeys(t, "k")
 	for seed := range uint64(500) {
 		synctest.Test(t, func(t *testing.T) {
@@ -325,7 +325,7 @@ func TestAtRandomFaultsACodeIsDeliveredOnce(t *testing.T) {
 
 // N14. A claim whose node never comes back: the code cannot be redeemed any more, but
 // nobody is called a replay while it is valid. After that a replay ends the grant.
-func TestACodeClaimedByALostNodeIsNoReplayUntilItExpires(t *testing.T) {
+func TestCodeClaimedByALostNodeIsNoReplayUntilExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := storetest.NewMemory(time.Now)
 		a, b := newCodeNode(t, m, newKeys(t, "k")), newCodeNode(t, m, newKeys(t, "k"))
@@ -364,7 +364,7 @@ func TestACodeClaimedByALostNodeIsNoReplayUntilItExpires(t *testing.T) {
 	})
 }
 
-func TestACodeRevokedWhileItIsClaimedEndsItsGrant(t *testing.T) {
+func TestCodeRevokedWhileClaimedEndsItsGrant(t *testing.T) {
 	for name, f := range map[string]fault{"and the exchange notices": works, "and the exchange is answered": lostRequest} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -410,7 +410,7 @@ func TestACodeRevokedWhileItIsClaimedEndsItsGrant(t *testing.T) {
 }
 
 // Records of the release before know no claim: used means delivered.
-func TestACodeUsedByTheReleaseBeforeIsAReplay(t *testing.T) {
+func TestCodeUsedByThePreviousReleaseIsAReplay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := storetest.NewMemory(time.Now)
 		n := newCodeNode(t, m, newKeys(t, "k"))
@@ -434,7 +434,7 @@ func TestACodeUsedByTheReleaseBeforeIsAReplay(t *testing.T) {
 }
 
 // A client that hangs up is answered nothing, and may retry.
-func TestAnExchangeWhoseClientHungUpIsRetried(t *testing.T) {
+func TestExchangeIsRetriedAfterAClientDisconnect(t *testing.T) {
 	for name, after := range map[string]time.Duration{"before the claim takes effect": 5 * time.Millisecond, "after it": 15 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -473,7 +473,7 @@ func (b *backlog[K, V]) idle() bool {
 	return !b.running && len(b.all) == 0
 }
 
-func TestUnsettledExchangesAreBoundedAndEndWithTheirCodes(t *testing.T) {
+func TestUnsettledExchangesAreLimitedAndExpire(t *testing.T) {
 	for _, times := range []int{1, 2, 10} {
 		t.Run(fmt.Sprint(times, " x the cap"), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { addUnsettledExchanges(t, times*maxBacklog+10) })

@@ -18,7 +18,7 @@ import (
 const codeRecordLife = codeLife + 2*time.Hour
 
 // A replay weeks later finds no record of the code, and ends the grant all the same.
-func TestAUsedCodeIsKnownByItsGrantAlone(t *testing.T) { // R05
+func TestUsedCodeIsKnownByItsGrantAlone(t *testing.T) { // R05
 	synctest.Test(t, func(t *testing.T) {
 		m := storetest.NewMemory(time.Now)
 		n := newCodeNode(t, m, newKeys(t, "k"))
@@ -55,7 +55,7 @@ func TestAUsedCodeIsKnownByItsGrantAlone(t *testing.T) { // R05
 }
 
 // Whoever has only seen the code ends nothing, whether the code still has a record or not.
-func TestOnlyWhoRedeemedACodeReplaysIt(t *testing.T) { // R05
+func TestOnlyTheRedeemerCanReplayACode(t *testing.T) { // R05
 	const redirect, verifier = "https://client.example/cb", "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 	synctest.Test(t, func(t *testing.T) {
 		m := storetest.NewMemory(time.Now)
@@ -105,7 +105,7 @@ func TestOnlyWhoRedeemedACodeReplaysIt(t *testing.T) { // R05
 }
 
 // Codes that an earlier release issued have a grant of any name: only their own records remember them.
-func TestACodeOfAnEarlierReleaseStaysAsLongAsItsGrant(t *testing.T) { // R05
+func TestLegacyCodeIsKeptAsLongAsItsGrant(t *testing.T) { // R05
 	synctest.Test(t, func(t *testing.T) {
 		m := storetest.NewMemory(time.Now)
 		n := newCodeNode(t, m, newKeys(t, "k"))

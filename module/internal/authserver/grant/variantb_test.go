@@ -86,7 +86,7 @@ func why(err error) Why {
 	return ""
 }
 
-func TestARefreshOfVariantBGivesTheSameTokenForThirtyDays(t *testing.T) {
+func TestVariantBRefreshTokenIsStableForThirtyDays(t *testing.T) {
 	s := newSNS(t)
 	id, token := s.put()
 	for range 29 { // there is no idle end
@@ -112,7 +112,7 @@ func TestARefreshOfVariantBGivesTheSameTokenForThirtyDays(t *testing.T) {
 	}
 }
 
-func TestWhyARefreshOfVariantBIsRefused(t *testing.T) {
+func TestVariantBRefreshRefusals(t *testing.T) {
 	s := newSNS(t)
 	_, token := s.put()
 	_, revoked := s.put(func(g *store.Grant) { g.RevokedAt = s.now() })
@@ -152,7 +152,7 @@ func TestWhyARefreshOfVariantBIsRefused(t *testing.T) {
 	}
 }
 
-func TestAFaultOfTheStoreIsNoAnswerAboutARefreshOfVariantB(t *testing.T) {
+func TestStoreFaultDuringVariantBRefreshIsAnError(t *testing.T) {
 	s := newSNS(t)
 	_, token := s.put()
 	s.pass(time.Hour)
@@ -175,7 +175,7 @@ func TestAFaultOfTheStoreIsNoAnswerAboutARefreshOfVariantB(t *testing.T) {
 }
 
 // What is ended between the two steps of a refresh is not refreshed.
-func TestAFamilyThatEndsWhileItIsRefreshedStaysEnded(t *testing.T) {
+func TestGrantEndedDuringRefreshStaysEnded(t *testing.T) {
 	s := newSNS(t)
 	id, token := s.put()
 	s.pass(time.Hour)
@@ -195,7 +195,7 @@ func TestAFamilyThatEndsWhileItIsRefreshedStaysEnded(t *testing.T) {
 	}
 }
 
-func TestManyRefreshesOfVariantBAtOnceAllSucceed(t *testing.T) {
+func TestParallelVariantBRefreshesAllSucceed(t *testing.T) {
 	s := newSNS(t)
 	_, token := s.put()
 	s.pass(time.Hour)

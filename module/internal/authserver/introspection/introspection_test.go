@@ -112,7 +112,7 @@ func (r *rig) ask(t *testing.T, c *oauth.Client, form string) (*httptest.Respons
 	return w, told
 }
 
-func TestWhoIsToldAboutAnAccessToken(t *testing.T) {
+func TestIntrospectionAccessControl(t *testing.T) {
 	for _, c := range []struct {
 		client *oauth.Client
 		token  string
@@ -137,7 +137,7 @@ func TestWhoIsToldAboutAnAccessToken(t *testing.T) {
 	}
 }
 
-func TestAnActiveTokenIsDescribed(t *testing.T) {
+func TestActiveTokenIsDescribed(t *testing.T) {
 	r := newRig(t)
 	_, told := r.ask(t, api, "token=pairwise")
 	want := answer{
@@ -149,7 +149,7 @@ func TestAnActiveTokenIsDescribed(t *testing.T) {
 	}
 }
 
-func TestARevocationThatTheVerifierDoesNotKnowYetCounts(t *testing.T) {
+func TestIntrospectionSeesRevocationsBeforeTheVerifier(t *testing.T) {
 	r := newRig(t)
 	revoked := store.Record{Key: store.Revocation{Of: store.RevokeToken, Value: "jti"}.Key(), Value: []byte("{}"), Expires: time.Now().Add(time.Hour)}
 	if _, err := r.memory.Create(t.Context(), revoked); err != nil {
@@ -180,7 +180,7 @@ func TestOnlyGuessesAreLimited(t *testing.T) {
 	}
 }
 
-func TestAGatewayIsAnsweredByStatus(t *testing.T) {
+func TestIntrospectionByStatusAnswersAGateway(t *testing.T) {
 	for form, want := range map[string]struct {
 		status    int
 		challenge string

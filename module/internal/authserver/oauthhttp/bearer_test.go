@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-func TestOneBearerTokenIsRead(t *testing.T) {
+func TestExactlyOneBearerTokenIsRead(t *testing.T) {
 	for _, test := range []struct {
 		headers []string
 		want    string
@@ -26,7 +26,7 @@ func TestOneBearerTokenIsRead(t *testing.T) {
 	}
 }
 
-func TestAChallengeTellsWhatIsWrongAndNothingOfAFault(t *testing.T) {
+func TestChallengeNamesTheErrorWithoutInternals(t *testing.T) {
 	for _, test := range []struct {
 		err  error
 		want string

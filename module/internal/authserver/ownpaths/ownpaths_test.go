@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestPathsAreOwnInEverySpelling(t *testing.T) { // S05
+func TestOwnPathsMatchEverySpelling(t *testing.T) { // S05
 	root, below := New("", false), New("/auth", false)
 	for path, want := range map[string][2]bool{
 		"/token":                            {true, false},

@@ -2,7 +2,7 @@ package page
 
 import "testing"
 
-func TestBrowsersAreNamedByWhatTheyAre(t *testing.T) {
+func TestUserAgentIsNamedByBrowserAndSystem(t *testing.T) {
 	for ua, want := range map[string][2]string{
 		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36":                                            {"Chrome", "Windows"},
 		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36 Edg/138.0.0.0":                              {"Edge", "Windows"},

@@ -4,7 +4,7 @@ import "testing"
 
 // Each spelling that a directory takes for the same user and that has a count of its own
 // is ten guesses more.
-func TestSpellingsOfOneNameShareACount(t *testing.T) {
+func TestNameSpellingsShareACount(t *testing.T) {
 	for _, spelling := range []string{
 		"ALICE", "Alice ", " alice", "ａｌｉｃｅ", "álice", "a\u0301lice", "alïcé", "al\u00adice", "al\u200bice", "alice\ufe0f", "\ufeffalice", "al\u2060ice",
 	} {

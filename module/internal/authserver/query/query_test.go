@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAQueryIsReadStrictly(t *testing.T) {
+func TestQueryIsParsedStrictly(t *testing.T) {
 	for query, ok := range map[string]bool{
 		"": true, "a=1&&b=2": true, "a;b=1": true, "a=%zz": false, "a=%00": false, "a=%ff": false,
 		"a=" + strings.Repeat("x", MaxSize): false, strings.Repeat("a&", MaxParams): false,
@@ -16,7 +16,7 @@ func TestAQueryIsReadStrictly(t *testing.T) {
 	}
 }
 
-func TestAnAddressKeepsItsOwnQuery(t *testing.T) {
+func TestRedirectURIKeepsItsOwnQuery(t *testing.T) {
 	for address, want := range map[string]string{
 		"https://c/":      "https://c/?code=a%20b&state=%26",
 		"https://c/?x=1":  "https://c/?x=1&code=a%20b&state=%26",

@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-func TestAFaultIsNoRefusal(t *testing.T) {
+func TestFaultIsDistinguishedFromRefusal(t *testing.T) {
 	fault := errors.New("the store is away")
 	for _, test := range []struct {
 		err     error

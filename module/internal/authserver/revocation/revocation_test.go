@@ -127,7 +127,7 @@ func (r *rig) revokeAs(t *testing.T, c *oauth.Client, raw string) int {
 	return w.Code
 }
 
-func TestWhichAccessTokensAreRevoked(t *testing.T) {
+func TestRevocableAccessTokens(t *testing.T) {
 	for _, c := range []struct {
 		client *oauth.Client
 		token  string
@@ -162,7 +162,7 @@ func TestWhichAccessTokensAreRevoked(t *testing.T) {
 	}
 }
 
-func TestARefreshTokenTakesItsFamilyWithIt(t *testing.T) {
+func TestRevokingARefreshTokenRevokesItsGrant(t *testing.T) {
 	r := newRig(t)
 	if status := r.revokeAs(t, someone, r.refresh); status != http.StatusBadRequest || r.counts[0] != "unauthorized_client" {
 		t.Errorf("by another client: %d %v", status, r.counts)
@@ -184,7 +184,7 @@ func TestARefreshTokenTakesItsFamilyWithIt(t *testing.T) {
 	}
 }
 
-func TestARevocationThatIsNotStoredIsAnError(t *testing.T) {
+func TestUnstoredRevocationIsAnError(t *testing.T) {
 	for _, raw := range []string{"live", ""} {
 		r := newRig(t)
 		r.feed.err = errors.New("the store is away")
@@ -197,7 +197,7 @@ func TestARevocationThatIsNotStoredIsAnError(t *testing.T) {
 	}
 }
 
-func TestRevocationsForOneUserAreLimited(t *testing.T) {
+func TestRevocationsPerUserAreLimited(t *testing.T) {
 	r := newRig(t)
 	for range perSubject.Limit {
 		if status := r.revokeAs(t, till, "live"); status != http.StatusOK {

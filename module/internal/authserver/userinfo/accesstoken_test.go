@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestAnAccessTokenComesFromOnePlace(t *testing.T) {
+func TestAccessTokenComesFromOnePlace(t *testing.T) {
 	for _, test := range []struct {
 		method, target, header, body string
 		want                         string

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestEveryFailureIsToldInBothForms(t *testing.T) {
+func TestEveryVariantBFailureHasBothForms(t *testing.T) {
 	// status, word and number of each, as the documents of the dialect have them.
 	want := map[*fault]string{
 		noAppID: "400 invalid_parameter appid 41002", noSecret: "400 invalid_parameter secret 41004", noCode: "400 invalid_parameter code 41008",
@@ -65,7 +65,7 @@ func TestEveryFailureIsToldInBothForms(t *testing.T) {
 }
 
 // Libraries take the mere name of errcode in an answer for a failure.
-func TestNoSuccessHasAnErrcode(t *testing.T) {
+func TestVariantBSuccessHasNoErrcode(t *testing.T) {
 	for _, v := range []any{tokenAnswer{}, profile{Privilege: []string{}}} {
 		w := httptest.NewRecorder()
 		writeJSON(w, http.StatusOK, jsonType, v)

@@ -22,7 +22,7 @@ func names(t *testing.T, b store.Backend, with string) *Names {
 	return &Names{b, func(context.Context) (*secret.Keys, error) { return keys, nil }}
 }
 
-func TestANameIsMadeOnceWhateverTheSecretIsLater(t *testing.T) {
+func TestOpenIDIsStableAcrossSecrets(t *testing.T) {
 	m := storetest.NewMemory(nil)
 	old, fresh := names(t, m, "a"), names(t, m, "b")
 	first, err := old.OpenID(t.Context(), "c", "u")
@@ -40,7 +40,7 @@ func TestANameIsMadeOnceWhateverTheSecretIsLater(t *testing.T) {
 	}
 }
 
-func TestNamesOfDifferentPeopleAndPlacesDiffer(t *testing.T) {
+func TestOpenIDsDifferByUserAndSite(t *testing.T) {
 	n := names(t, storetest.NewMemory(nil), "a")
 	seen := map[string]string{}
 	add := func(what, name string, err error) {
@@ -65,7 +65,7 @@ func TestNamesOfDifferentPeopleAndPlacesDiffer(t *testing.T) {
 }
 
 // Nodes with different secrets, in the moments of a change, meet at one record.
-func TestOfManyWhoNameAUserAtOnceOneDecides(t *testing.T) {
+func TestParallelOpenIDCreationsAgree(t *testing.T) {
 	m := storetest.NewMemory(nil)
 	var mu sync.Mutex
 	got := map[string]bool{}
@@ -87,7 +87,7 @@ func TestOfManyWhoNameAUserAtOnceOneDecides(t *testing.T) {
 	}
 }
 
-func TestAFaultNamesNobody(t *testing.T) {
+func TestFaultCreatesNoOpenID(t *testing.T) {
 	m := storetest.NewMemory(nil)
 	n := names(t, m, "a")
 	fault := errors.New("away")

@@ -9,7 +9,7 @@ import (
 
 // The table of errors is for those who write a site: it has every failure, with its status
 // and both codes.
-func TestTheREADMEHasEveryFailure(t *testing.T) {
+func TestVariantBDocsListEveryFailure(t *testing.T) {
 	text, err := os.ReadFile("../../../oauth/variant-b.md")
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestAnEndpointThatDoesNotAnswerIsAskedOnceAndOneThatHangsUpAgain(t *testing.T) {
+func TestCallIsRetriedOnDisconnectNotOnTimeout(t *testing.T) {
 	var asked atomic.Int64
 	release := make(chan struct{})
 	for path, c := range map[string]struct {
@@ -42,7 +42,7 @@ func TestAnEndpointThatDoesNotAnswerIsAskedOnceAndOneThatHangsUpAgain(t *testing
 	}
 }
 
-func TestADownloadThatIsRefusedSaysWhy(t *testing.T) {
+func TestRefusedDownloadSaysWhy(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusConflict)
 		_, _ = w.Write([]byte(`{"error":{"code":"conflict","message":"no file"}}`))

@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 )
 
-func TestTheDoctorLooksForWhatSeveralNodesMustShare(t *testing.T) {
+func TestDoctorChecksWhatNodesMustShare(t *testing.T) {
 	for name, c := range map[string]struct{ store, limiter, handler, want string }{
 		"one node":                     {`{}`, `{}`, "api_limit", ""},
 		"one node, in words":           {`{"type":"bolt"}`, `{"type":"memory"}`, "api_limit", ""},

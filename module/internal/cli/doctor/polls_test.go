@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 )
 
-func TestTheDoctorLooksForWhatCutsPolls(t *testing.T) {
+func TestDoctorFindsTimeoutsThatCutPolls(t *testing.T) {
 	for name, c := range map[string]struct {
 		handler  string
 		limit    time.Duration

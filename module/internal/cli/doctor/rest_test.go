@@ -38,7 +38,7 @@ func restFindings(t *testing.T, handlers ...string) []adminapi.Finding {
 	return found
 }
 
-func TestTheDoctorSaysWhoMayChangeWhatIsDeclared(t *testing.T) {
+func TestDoctorReportsWhoMayWriteDeclaredResources(t *testing.T) {
 	const fine = "ok nobody changes what 2 api_rest declare without a scope"
 	rule := func(rules string) string { return `{"handler":"oauth_guard","rules":[` + rules + `]}` }
 	for name, c := range map[string]struct {
@@ -76,7 +76,7 @@ func TestTheDoctorSaysWhoMayChangeWhatIsDeclared(t *testing.T) {
 	}
 }
 
-func TestTheDoctorLooksForVersionsThatAreOver(t *testing.T) {
+func TestDoctorFindsExpiredVersions(t *testing.T) {
 	for sunset, want := range map[string]bool{"2020-06-30T00:00:00Z": true, "2099-06-30T00:00:00Z": false} {
 		for _, gone := range []string{"false", "true"} {
 			version := `"versions":[{"name":"v1","sunset":"` + sunset + `","gone":` + gone + `}],"resources"`
@@ -89,7 +89,7 @@ func TestTheDoctorLooksForVersionsThatAreOver(t *testing.T) {
 	}
 }
 
-func TestTheDoctorLooksAtWhereFilesMayComeFrom(t *testing.T) {
+func TestDoctorChecksFetchRanges(t *testing.T) {
 	for allow, want := range map[string]string{
 		`"10.1.0.0/16","192.168.1.7"`: "warn 10.1.0.0/16, 192.168.1.7", `"10.0.0.0/8","0.0.0.0/0"`: "fail 169.254.169.254", `"169.254.169.254"`: "fail 169.254.169.254", ``: "ok ",
 	} {
@@ -104,7 +104,7 @@ func TestTheDoctorLooksAtWhereFilesMayComeFrom(t *testing.T) {
 	}
 }
 
-func TestTheDoctorAsksAboutSoManyRequestsAndNoMore(t *testing.T) {
+func TestDoctorLimitsItsRequests(t *testing.T) {
 	var all []string
 	for i := range maxChanges {
 		all = append(all, fmt.Sprintf(`{"path":"things%d"}`, i))

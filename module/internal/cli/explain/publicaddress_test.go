@@ -7,7 +7,7 @@ import (
 )
 
 // S10: a site is shown under the address that a client uses, not under what Caddy listens on.
-func TestASiteIsShownUnderItsPublicAddress(t *testing.T) {
+func TestSiteIsShownUnderItsPublicAddress(t *testing.T) {
 	config := func(http, listen, host, extra, handlers string) string {
 		return fmt.Sprintf(`{"apps":{"gatehouse":{"issuer":"https://id.example"},"http":{%s"servers":{"s":{"listen":[%q],%s"routes":[{"match":[{"host":[%q]}],"terminal":true,"handle":[%s]}]}}}}}`,
 			http, listen, extra, host, handlers)
@@ -65,7 +65,7 @@ func TestASiteIsShownUnderItsPublicAddress(t *testing.T) {
 
 // N17: sites on several ports have one audience, which says that each is reached at the same
 // address. The one that listens there is explained.
-func TestOnlyTheSiteOfTheAskedPortIsExplained(t *testing.T) {
+func TestExplainChoosesTheSiteByPort(t *testing.T) {
 	site := func(listen, host string) string {
 		return fmt.Sprintf(`{"listen":[%q],"automatic_https":{"disable":true},"routes":[{"match":[{"host":[%q]}],"terminal":true,"handle":[{"handler":"oauth_guard","audience":"http://api.example:8080"},{"handler":"reverse_proxy"}]}]}`, listen, host)
 	}

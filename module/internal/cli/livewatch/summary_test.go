@@ -11,7 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/watch"
 )
 
-func TestASummaryCountsOutcomesAndWhoIsRefused(t *testing.T) {
+func TestWatchSummaryCountsOutcomesAndCallers(t *testing.T) {
 	var s Summary
 	for i := range 1000 {
 		s.add(&watch.Decision{Outcome: watch.Allowed, Status: 200, Milliseconds: float64(i+1) / 10})
@@ -32,7 +32,7 @@ func TestASummaryCountsOutcomesAndWhoIsRefused(t *testing.T) {
 	}
 }
 
-func TestASummaryCountsSoManyNamesAndNoMore(t *testing.T) {
+func TestWatchSummaryIsLimited(t *testing.T) {
 	var s Summary
 	for i := range maxNames + 10 {
 		s.add(&watch.Decision{Outcome: watch.Refused, Address: fmt.Sprint(i), Path: fmt.Sprint("/", i)})
@@ -42,7 +42,7 @@ func TestASummaryCountsSoManyNamesAndNoMore(t *testing.T) {
 	}
 }
 
-func TestLinesOfJSONHaveNothingThatATerminalObeys(t *testing.T) {
+func TestWatchJSONLinesAreSafeForTerminals(t *testing.T) {
 	var out bytes.Buffer
 	bad := "\x1b[31m\u009b\u202e\U000E0041<ok>é"
 	p := &Printer{Out: &out, JSON: true, Neutralize: func(s string) string {

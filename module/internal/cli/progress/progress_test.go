@@ -18,7 +18,7 @@ func begun(terminal bool, total int64, now *time.Time) (*Bar, *bytes.Buffer) {
 	return b, &out
 }
 
-func TestATerminalShowsOneLineThatGrowsAndGoes(t *testing.T) {
+func TestTerminalProgressIsOneUpdatedLine(t *testing.T) {
 	now := time.Unix(1000, 0)
 	b, out := begun(true, 10, &now)
 	b.Add(1) // too soon to be drawn
@@ -36,7 +36,7 @@ func TestATerminalShowsOneLineThatGrowsAndGoes(t *testing.T) {
 	}
 }
 
-func TestWhatIsReadOfAFileIsProgress(t *testing.T) {
+func TestReadingAFileIsProgress(t *testing.T) {
 	now := time.Unix(1000, 0)
 	b, out := begun(false, 10, &now)
 	now = now.Add(lineEvery)
@@ -50,7 +50,7 @@ func TestWhatIsReadOfAFileIsProgress(t *testing.T) {
 	}
 }
 
-func TestALogGetsALineNowAndThen(t *testing.T) {
+func TestLogProgressIsWrittenPeriodically(t *testing.T) {
 	now := time.Unix(1000, 0)
 	b, out := begun(false, 0, &now)
 	b.Add(1)
@@ -66,7 +66,7 @@ func TestALogGetsALineNowAndThen(t *testing.T) {
 	}
 }
 
-func TestMoreThanWasExpectedIsNotMoreThanAll(t *testing.T) {
+func TestProgressBarNeverExceedsItsEnd(t *testing.T) {
 	now := time.Unix(1000, 0)
 	b, out := begun(true, 2, &now)
 	now = now.Add(time.Second)
@@ -76,7 +76,7 @@ func TestMoreThanWasExpectedIsNotMoreThanAll(t *testing.T) {
 	}
 }
 
-func TestAFileIsNoTerminalAndNoBarShowsNothing(t *testing.T) {
+func TestFileIsNoTerminalAndNilBarIsSilent(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestAFileIsNoTerminalAndNoBarShowsNothing(t *testing.T) {
 	none.End()
 }
 
-func TestBytesAreReadable(t *testing.T) {
+func TestBytesAreFormattedReadably(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 bytes", 1023: "1023 bytes", 1024: "1.0 KiB", 1536 << 10: "1.5 MiB", 3 << 40: "3.0 TiB", 5000 << 40: "5000.0 TiB"} {
 		if got := Bytes(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)

@@ -38,7 +38,7 @@ func lines(t *testing.T, form Form, text string) (users []Line, refused []string
 	}
 }
 
-func TestBothFormsAreReadAlike(t *testing.T) {
+func TestCSVAndJSONLinesAreReadAlike(t *testing.T) {
 	want := []Line{
 		{2, adminapi.ImportedUser{
 			ID: "1001", Username: "ann", PasswordHash: "$2b$x,y", Email: "ann@example.com", Locked: true,
@@ -61,7 +61,7 @@ func TestBothFormsAreReadAlike(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoUserIsRefusedByItsLine(t *testing.T) {
+func TestInvalidUserIsRefusedByLine(t *testing.T) {
 	long := strings.Repeat("x", maxLine)
 	for form, c := range map[Form]struct{ text, want string }{
 		CSV: {"username,locked,claims,claims.a\nann,,,\nhunter2\nhunter2,maybe,,\nhunter2,,[],\nhunter2,,,[1\nhunter2\xff,,,\nhunter2\"x,,,\nbob,,,\n",
@@ -82,7 +82,7 @@ func TestWhatIsNoUserIsRefusedByItsLine(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNoneOfUsersIsRefusedWithoutQuotingIt(t *testing.T) {
+func TestUnreadableImportFileIsNotQuoted(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"nothing":               {"", "empty"},
 		"no header line":        {"ann,hunter2\n", "column 1 of the header line has an unknown name"},
@@ -104,7 +104,7 @@ func TestAFileThatIsNoneOfUsersIsRefusedWithoutQuotingIt(t *testing.T) {
 	}
 }
 
-func TestTheFormIsThatOfTheNameOrTheFlag(t *testing.T) {
+func TestImportFormatFollowsFlagOrName(t *testing.T) {
 	for _, c := range []struct {
 		input, name string
 		want        Form
@@ -153,7 +153,7 @@ func (g *gateway) run(t *testing.T, ctx context.Context, text string) (Report, e
 	return i.Run(ctx, r)
 }
 
-func TestAReportSaysWhatBecameOfEachLine(t *testing.T) {
+func TestImportReportCoversEveryLine(t *testing.T) {
 	g := &gateway{most: 2}
 	report, err := g.run(t, t.Context(), "id,username\n1,ann\n,bad\n,present\n,ANN\n1,carl\n,\xff\n,\n,\n,dora\n")
 	want := Report{Created: 4, Present: 1, Refused: 4, Done: 10, Refusals: []Refusal{
@@ -167,7 +167,7 @@ func TestAReportSaysWhatBecameOfEachLine(t *testing.T) {
 	}
 }
 
-func TestRequestsAreBounded(t *testing.T) {
+func TestImportRequestsAreLimited(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("username,name\n")
 	for i := range 3 * adminapi.MaxImport {
@@ -200,14 +200,14 @@ func numbers(n int) map[string]bool {
 	return out
 }
 
-func TestAReportIsBounded(t *testing.T) {
+func TestImportReportIsLimited(t *testing.T) {
 	report, err := new(gateway).run(t, t.Context(), "username,locked\n"+strings.Repeat("x,maybe\n", maxListed+500))
 	if err != nil || report.Refused != maxListed+500 || len(report.Refusals) != maxListed {
 		t.Errorf("%d refused, %d listed, %v", report.Refused, len(report.Refusals), err)
 	}
 }
 
-func TestWhatIsRememberedIsBounded(t *testing.T) {
+func TestRememberedNamesAreLimited(t *testing.T) {
 	s := newSeen()
 	for i := range uint64(maxSeen) {
 		s.lines[i] = 1
@@ -219,7 +219,7 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 	}
 }
 
-func TestAnImportThatFailsReportsWhatWasDone(t *testing.T) {
+func TestFailedImportReportsItsProgress(t *testing.T) {
 	text := "username\n" + strings.Join(slices.Sorted(maps.Keys(numbers(adminapi.MaxImport+1))), "\n")
 	away := errors.New("away")
 	for name, c := range map[string]struct {
@@ -260,7 +260,7 @@ func TestAnImportThatFailsReportsWhatWasDone(t *testing.T) {
 	}
 }
 
-func FuzzFilesNeverPanicNorAreQuoted(f *testing.F) {
+func FuzzUserFilesAreNeverQuoted(f *testing.F) {
 	f.Add("username,password\nann,canary7\n")
 	f.Add("{\"username\":\"ann\",\"claims\":{\"a\":\"canary7\"}}\n")
 	f.Fuzz(func(t *testing.T, text string) {

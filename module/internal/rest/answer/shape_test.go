@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
-func TestIDsThatNoPathAcceptsHaveNoAddress(t *testing.T) {
+func TestUnroutableIDsHaveNoLink(t *testing.T) {
 	s := Shape{ShapeConfig: ShapeConfig{Item: &pathpattern.Segment{Text: "id", Param: true}}}
 	for _, id := range []splice.Scalar{
 		{Kind: splice.String, Text: "7/revisions"}, {Kind: splice.String, Text: ".."}, {Kind: splice.String}, {Kind: splice.Null, Text: "null"}, {Long: true},

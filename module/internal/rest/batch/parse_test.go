@@ -13,7 +13,7 @@ import (
 
 var declared = batch.Config{Fields: []string{"title", "tags", "a/b~c"}}
 
-func TestItemsAreReadAsTheySayAndTheFirstWrongOneIsNamed(t *testing.T) {
+func TestBatchItemsAreParsedAndTheFirstErrorNamed(t *testing.T) {
 	const good = `{"id":1,"op":"replace","path":"/title","value":"x"}`
 	for _, c := range []struct {
 		body   string
@@ -65,7 +65,7 @@ func TestItemsAreReadAsTheySayAndTheFirstWrongOneIsNamed(t *testing.T) {
 	}
 }
 
-func TestADeclaredMaximumHoldsExactly(t *testing.T) {
+func TestBatchMaximumIsExact(t *testing.T) {
 	body := func(n int) []byte {
 		return []byte("[" + strings.TrimSuffix(strings.Repeat(`{"id":1,"op":"remove","path":"/tags"},`, n), ",") + "]")
 	}
@@ -82,7 +82,7 @@ func TestADeclaredMaximumHoldsExactly(t *testing.T) {
 
 // Whatever the items are, each group's body is what they would make of an object one
 // after the other, and every item is in exactly one group.
-func TestGroupsDoWhatTheirItemsWouldInOrder(t *testing.T) {
+func TestGroupsMatchTheirItemsInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "items")
 		var texts []string
@@ -138,7 +138,7 @@ func TestGroupsDoWhatTheirItemsWouldInOrder(t *testing.T) {
 	})
 }
 
-func TestARefusalOfAGroupNamesTheItemThatGaveTheValue(t *testing.T) {
+func TestGroupRefusalNamesTheItemThatSetTheValue(t *testing.T) {
 	items, refused := batch.Parse([]byte(`[
 		{"id":1,"op":"replace","path":"/title","value":"a"},
 		{"id":1,"op":"replace","path":"/tags","value":["a"]},

@@ -21,7 +21,7 @@ func some(n int) (items []batch.Item, groups []batch.Group) {
 	return items, batch.Groups(items)
 }
 
-func TestFourAtATimeAndAllAreDone(t *testing.T) {
+func TestBatchRunsFourAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var now, most, all atomic.Int32
 		_, groups := some(30)
@@ -45,7 +45,7 @@ func TestFourAtATimeAndAllAreDone(t *testing.T) {
 	})
 }
 
-func TestWhenTheClientGoesWhatWasBegunIsFinishedAndNothingElseBegins(t *testing.T) {
+func TestDisconnectFinishesStartedItemsAndStartsNoMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, leave := context.WithCancel(t.Context())
 		var begun, finished atomic.Int32
@@ -75,7 +75,7 @@ func TestWhenTheClientGoesWhatWasBegunIsFinishedAndNothingElseBegins(t *testing.
 	})
 }
 
-func TestWhatHangsEndsSomeTimeAfterTheClient(t *testing.T) {
+func TestHangingItemsEndAfterTheGracePeriod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, leave := context.WithCancel(t.Context())
 		leave2 := time.AfterFunc(time.Second, leave)
@@ -92,7 +92,7 @@ func TestWhatHangsEndsSomeTimeAfterTheClient(t *testing.T) {
 	})
 }
 
-func TestNothingBeginsWhenNobodyWouldWaitForItAnyMore(t *testing.T) {
+func TestBatchStopsStartingItemsBeforeItsDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		items, groups := some(100)
 		results := batch.Runner{Begin: 30 * time.Second, Grace: time.Minute, Do: func(context.Context, batch.Group) batch.Result {
@@ -110,7 +110,7 @@ func TestNothingBeginsWhenNobodyWouldWaitForItAnyMore(t *testing.T) {
 	})
 }
 
-func TestAPanicOfOneItemIsItsOwn(t *testing.T) {
+func TestPanicFailsOnlyItsBatchItem(t *testing.T) {
 	items, groups := some(12)
 	results := batch.Runner{Begin: time.Minute, Grace: time.Minute, Do: func(_ context.Context, g batch.Group) batch.Result {
 		if g.ID == "5" {
@@ -125,7 +125,7 @@ func TestAPanicOfOneItemIsItsOwn(t *testing.T) {
 	}
 }
 
-func TestTheAnswerTellsOfEachItemInOrder(t *testing.T) {
+func TestBatchAnswerListsItemsInOrder(t *testing.T) {
 	items := []batch.Item{
 		{ID: "b", Sent: []byte(`"b"`), Field: "x", Value: []byte("1")}, {ID: "a", Sent: []byte(`"a"`), Field: "x", Value: []byte("1")},
 		{ID: "b", Sent: []byte(`"\u0062"`), Field: "y", Value: []byte("1")}, {ID: "c", Sent: []byte(`1`), Field: "x", Value: []byte("1")},
@@ -152,7 +152,7 @@ func TestTheAnswerTellsOfEachItemInOrder(t *testing.T) {
 	}
 }
 
-func TestNothingIsSharedBetweenBatches(t *testing.T) {
+func TestBatchesShareNoState(t *testing.T) {
 	var all sync.WaitGroup
 	for range 16 {
 		all.Go(func() {

@@ -105,7 +105,7 @@ func (g *rig) serve(method string, header http.Header) *httptest.ResponseRecorde
 
 var tagged = resource.Resource{Path: "articles", ETag: true}
 
-func TestAReadHasATagAndIsAnsweredOnce(t *testing.T) {
+func TestReadHasAnETagAndIsConditional(t *testing.T) {
 	for name, theirs := range map[string]http.Header{
 		"made of the body":      {},
 		"made of the API's own": {"Etag": {`"v1"`}},
@@ -143,7 +143,7 @@ func TestAReadHasATagAndIsAnsweredOnce(t *testing.T) {
 	}
 }
 
-func TestTheAPIIsAskedWithTheTagThatItGave(t *testing.T) {
+func TestUpstreamIsAskedWithItsOwnTag(t *testing.T) {
 	g := newRig(t, tagged)
 	g.header = http.Header{"Etag": {`"v1"`}}
 	tag := g.serve(http.MethodGet, nil).Header().Get("ETag")
@@ -154,7 +154,7 @@ func TestTheAPIIsAskedWithTheTagThatItGave(t *testing.T) {
 	}
 }
 
-func TestOnlyASuccessHasATag(t *testing.T) {
+func TestOnlyASuccessHasAnETag(t *testing.T) {
 	for _, status := range []int{http.StatusNotFound, http.StatusInternalServerError, http.StatusFound} {
 		g := newRig(t, tagged)
 		g.status = status
@@ -164,7 +164,7 @@ func TestOnlyASuccessHasATag(t *testing.T) {
 	}
 }
 
-func TestAChangeIsMadeIfItsConditionsHold(t *testing.T) {
+func TestConditionalWriteNeedsItsPreconditions(t *testing.T) {
 	const modified, before, after = "Tue, 10 Nov 2026 10:00:00 GMT", "Tue, 10 Nov 2026 09:00:00 GMT", "Tue, 10 Nov 2026 11:00:00 GMT"
 	for name, c := range map[string]struct {
 		condition, value string // TAG is the current tag
@@ -209,7 +209,7 @@ func TestAChangeIsMadeIfItsConditionsHold(t *testing.T) {
 	}
 }
 
-func TestAChangeWithTheCurrentTagIsConditionalAtTheAPIToo(t *testing.T) {
+func TestCurrentTagIsSentToTheUpstreamToo(t *testing.T) {
 	g := newRig(t, tagged)
 	g.header = http.Header{"Etag": {`"v1"`}}
 	tag := g.serve(http.MethodGet, nil).Header().Get("ETag")
@@ -219,7 +219,7 @@ func TestAChangeWithTheCurrentTagIsConditionalAtTheAPIToo(t *testing.T) {
 	}
 }
 
-func TestConditionsOnTagsThatNobodyHasSeen(t *testing.T) {
+func TestUnknownETagsFailTheCondition(t *testing.T) {
 	translated := resource.Resource{Path: "articles", Item: "/result"}
 	plain := resource.Resource{Path: "articles"}
 	for name, c := range map[string]struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/etag"
 )
 
-func TestListsOfTagsAreReadAsWritten(t *testing.T) {
+func TestETagListsAreParsed(t *testing.T) {
 	for text, want := range map[string]string{
 		`"a"`: `"a"`, `W/"a"`: `W/"a"`, `"a","b"`: `"a", "b"`, ` "a" , W/"b" `: `"a", W/"b"`, `,"a",,"b",`: `"a", "b"`, `""`: `""`, `"a,b"`: `"a,b"`,
 		``: "-", `a`: "-", `"a`: "-", `"a"b`: "-", `w/"a"`: "-", `"a" "b"`: "-", `"a b"`: "-", "\"a\x7f\"": "-", `*,"a"`: "-", `,`: "-", `W/ "a"`: "-",
@@ -30,7 +30,7 @@ func TestListsOfTagsAreReadAsWritten(t *testing.T) {
 }
 
 // Where a tag of ours comes from is known under the same plan, and under no other.
-func TestTheUpstreamsTagComesBackUnderTheSamePlanOnly(t *testing.T) {
+func TestUpstreamTagIsRecoveredUnderTheSamePlanOnly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		opaque := rapid.StringMatching(`[!#-~]{0,128}`).Draw(t, "opaque")
 		weak := rapid.Bool().Draw(t, "weak")
@@ -53,7 +53,7 @@ func TestTheUpstreamsTagComesBackUnderTheSamePlanOnly(t *testing.T) {
 	})
 }
 
-func TestPlansDifferWhereTheirPartsDo(t *testing.T) {
+func TestPlansDifferWhereTheirPartsDiffer(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, parts := range [][]string{{}, {""}, {"a"}, {"a", ""}, {"", "a"}, {"ab"}, {"a", "b"}, {"b", "a"}} {
 		p := etag.Plan(parts...)
@@ -64,7 +64,7 @@ func TestPlansDifferWhereTheirPartsDo(t *testing.T) {
 	}
 }
 
-func TestATagThatIsTooLongIsDigestedAndOthersAreNone(t *testing.T) {
+func TestOverlongETagIsHashedAndInvalidOnesDropped(t *testing.T) {
 	long := `"` + strings.Repeat("x", 129) + `"`
 	a, ok := etag.Derive(long, "p")
 	b, _ := etag.Derive(`"`+strings.Repeat("x", 130)+`"`, "p")
@@ -84,7 +84,7 @@ func TestATagThatIsTooLongIsDigestedAndOthersAreNone(t *testing.T) {
 	}
 }
 
-func TestConditionsHoldAsTheRFCSays(t *testing.T) {
+func TestConditionsFollowTheRFC(t *testing.T) {
 	now := etag.Current{Exists: true, Tagged: true, Tag: etag.Tag{Opaque: "a"}}
 	weak := etag.Current{Exists: true, Tagged: true, Tag: etag.Tag{Weak: true, Opaque: "a"}}
 	for _, c := range []struct {
@@ -113,7 +113,7 @@ func TestConditionsHoldAsTheRFCSays(t *testing.T) {
 	}
 }
 
-func TestTheBodyMakesTheTagOfAnAnswerWithoutOne(t *testing.T) {
+func TestOfBodyHashesTheBodyToAnETag(t *testing.T) {
 	a, b := etag.OfBody([]byte("a")), etag.OfBody([]byte("b"))
 	if a == b || a.Weak || a != etag.OfBody([]byte("a")) {
 		t.Errorf("%v %v", a, b)
@@ -133,7 +133,7 @@ func FuzzParseList(f *testing.F) {
 	})
 }
 
-func TestOfTwoFieldsThatAreNoListsAlwaysTheSameIsTold(t *testing.T) {
+func TestFirstOfTwoMalformedETagHeadersIsReported(t *testing.T) {
 	for range 20 {
 		if _, refused := etag.Parse(http.Header{"If-Match": {"x"}, "If-None-Match": {"y"}}); refused == nil || refused.Field != "If-Match" {
 			t.Fatal(refused)

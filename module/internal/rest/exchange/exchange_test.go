@@ -70,7 +70,7 @@ func readArticle(t *testing.T, to operation.Route) exchange.Exchange {
 	return exchange.Exchange{To: to, Answer: m.Answer(mapping.Upstream{}, answer.Caller{}), Dialect: new(envelope.Config)}
 }
 
-func TestWhatAClientIsAnswered(t *testing.T) {
+func TestClientAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		api          route
 		status       int    // of the answer; 0: there is none
@@ -121,7 +121,7 @@ func begins(then func() error) route {
 	}
 }
 
-func TestAnAnswerThatHasBegunIsNeverTakenForWhole(t *testing.T) {
+func TestPartialAnswerIsNeverTakenForComplete(t *testing.T) {
 	aborted := func(api route) (err error, aborted bool) { //nolint:revive // a panic, or an error
 		defer func() {
 			if p := recover(); p != nil {
@@ -139,7 +139,7 @@ func TestAnAnswerThatHasBegunIsNeverTakenForWhole(t *testing.T) {
 	}
 }
 
-func TestARequestWithoutAClientBecomesAnErrorWhateverHappens(t *testing.T) {
+func TestInternalRequestFailuresBecomeErrors(t *testing.T) {
 	for name, api := range map[string]route{
 		"an abort":    func(http.ResponseWriter, *http.Request) error { panic(http.ErrAbortHandler) },
 		"a panic":     func(http.ResponseWriter, *http.Request) error { panic("a bug") },
@@ -154,7 +154,7 @@ func TestARequestWithoutAClientBecomesAnErrorWhateverHappens(t *testing.T) {
 	}
 }
 
-func TestWhatIsRecorded(t *testing.T) {
+func TestExchangeRecordsAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		api    route
 		status int

@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
-func TestBodiesGetTheNamesAndValuesOfTheUpstream(t *testing.T) {
+func TestBodiesGetUpstreamNamesAndValues(t *testing.T) {
 	n, err := fieldnames.New(&resource.Resource{
 		Rename: map[string]string{"title": "subject"},
 		Values: map[string]map[string]string{"state": {"open": "1", "closed": "done"}},
@@ -51,7 +51,7 @@ func TestBodiesGetTheNamesAndValuesOfTheUpstream(t *testing.T) {
 	}
 }
 
-func TestDeclarationsThatContradictEachOther(t *testing.T) {
+func TestContradictoryDeclarationsAreRefused(t *testing.T) {
 	for want, r := range map[string]resource.Resource{
 		"a has the name": {Rename: map[string]string{"x": "a", "y": "a"}},
 		"both stand for": {Values: map[string]map[string]string{"s": {"a": "1", "b": "1"}}},

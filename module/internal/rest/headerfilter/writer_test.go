@@ -29,7 +29,7 @@ func newCall(t *testing.T, method, path string) (*operation.Call, *answer.Answer
 	return c, m.Answer(mapping.Upstream{}, answer.Caller{})
 }
 
-func TestFieldsOfTheAPIAreRemovedAndOthersStay(t *testing.T) {
+func TestOnlyUpstreamFieldsAreRemoved(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		status int
@@ -87,7 +87,7 @@ func TestAddressesWithSecretsAreRemoved(t *testing.T) {
 	}
 }
 
-func TestA405NamesTheOtherMethods(t *testing.T) {
+func Test405ListsTheOtherMethods(t *testing.T) {
 	call, a := newCall(t, http.MethodDelete, "/articles/7")
 	rec := httptest.NewRecorder()
 	w := headerfilter.New(rec, call, a)
@@ -98,7 +98,7 @@ func TestA405NamesTheOtherMethods(t *testing.T) {
 	}
 }
 
-func TestTrailersThatDoNotPassAreRemoved(t *testing.T) {
+func TestFilteredTrailersAreRemoved(t *testing.T) {
 	call, a := newCall(t, http.MethodGet, "/articles")
 	rec := httptest.NewRecorder()
 	w := headerfilter.New(rec, call, a)
@@ -131,7 +131,7 @@ func (w *informed) WriteHeader(status int) {
 	w.ResponseRecorder.WriteHeader(status)
 }
 
-func TestInformationalAnswersAreFilteredForThemselves(t *testing.T) {
+func TestInformationalAnswersAreFilteredSeparately(t *testing.T) {
 	call, a := newCall(t, http.MethodGet, "/articles")
 	rec := &informed{ResponseRecorder: httptest.NewRecorder()}
 	w := headerfilter.New(rec, call, a)
@@ -152,7 +152,7 @@ func TestInformationalAnswersAreFilteredForThemselves(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatWasNotGivenLeavesNothing(t *testing.T) {
+func TestUnsentAnswerLeavesNoHeaders(t *testing.T) {
 	call, a := newCall(t, http.MethodGet, "/articles")
 	rec := httptest.NewRecorder()
 	w := headerfilter.New(rec, call, a)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestWhichFieldsPass(t *testing.T) { // R07
+func TestPassedHeaderFields(t *testing.T) { // R07
 	named, err := New([]string{"X-WP-*", "set-cookie"})
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestWhichFieldsPass(t *testing.T) { // R07
 	}
 }
 
-func TestNamesThatAreRefused(t *testing.T) {
+func TestInvalidHeaderNamesAreRefused(t *testing.T) {
 	many := make([]string, maxNamed+1)
 	for i := range many {
 		many[i] = fmt.Sprintf("X-%d", i)

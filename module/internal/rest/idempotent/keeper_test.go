@@ -19,7 +19,7 @@ import (
 
 var made = idempotent.Answer{Status: 201, Header: http.Header{"Location": {"/articles/7"}}, Body: []byte(`{"id":7}`)}
 
-func TestARepetitionGetsWhatTheStateSays(t *testing.T) {
+func TestIdempotentRetryGetsTheStoredState(t *testing.T) {
 	const replay = `replay 201 {"id":7}`
 	for name, c := range map[string]struct {
 		end   func(context.Context, *idempotent.Attempt) error
@@ -74,7 +74,7 @@ func TestARepetitionGetsWhatTheStateSays(t *testing.T) {
 	}
 }
 
-func TestAKeyIsTheCallersOwnAndTheResources(t *testing.T) {
+func TestIdempotencyKeyIsPerCallerAndResource(t *testing.T) {
 	k := keeper(t, newLedger(newClock().now))
 	for _, key := range []idempotent.Key{
 		aKey, {Client: "other", User: "u-1", Resource: "/articles", Text: "3f6f"}, {Client: "reader", User: "u-2", Resource: "/articles", Text: "3f6f"},
@@ -87,7 +87,7 @@ func TestAKeyIsTheCallersOwnAndTheResources(t *testing.T) {
 	}
 }
 
-func TestOfManyAtOnceOneBegins(t *testing.T) {
+func TestParallelRequestsWithOneKeyBeginOnce(t *testing.T) {
 	l := newLedger(newClock().now)
 	nodes := []*idempotent.Keeper{keeper(t, l), keeper(t, l)}
 	var mu sync.Mutex
@@ -109,7 +109,7 @@ func TestOfManyAtOnceOneBegins(t *testing.T) {
 
 // A fault at any operation, before or after it took effect: never two that begin, and
 // never an answer that was not the first's.
-func TestAFaultNeverCarriesARequestOutTwice(t *testing.T) {
+func TestFaultNeverExecutesARequestTwice(t *testing.T) {
 	for failAt := 1; failAt <= 8; failAt++ {
 		for _, after := range []bool{false, true} {
 			at := newClock()
@@ -143,7 +143,7 @@ func TestAFaultNeverCarriesARequestOutTwice(t *testing.T) {
 }
 
 // What is to be noted is tried twice: one lost write does not make an outcome unknown.
-func TestOneFaultOfANoteIsMended(t *testing.T) {
+func TestLostIdempotencyWriteIsRetried(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		for name, c := range map[string]struct {
 			end  func(context.Context, *idempotent.Attempt) error
@@ -169,7 +169,7 @@ func TestOneFaultOfANoteIsMended(t *testing.T) {
 
 // The key is free again although the store said otherwise, and another request takes it
 // before the first has tried again. Its record stays: without it, it could be carried out twice.
-func TestUndoLeavesTheRecordsOfOthers(t *testing.T) {
+func TestUndoKeepsRecordsOfOthers(t *testing.T) {
 	at := newClock()
 	l := newLedger(at.now)
 	first, _ := ask(keeper(t, l), aKey, "body")
@@ -195,7 +195,7 @@ func TestUndoLeavesTheRecordsOfOthers(t *testing.T) {
 	}
 }
 
-func TestTheStoreAloneTellsNothing(t *testing.T) {
+func TestStoredIdempotencyRecordsAreEncrypted(t *testing.T) {
 	l := newLedger(newClock().now)
 	a, _ := ask(keeper(t, l), aKey, "body")
 	if err := a.Keep(t.Context(), idempotent.Answer{Status: 201, Header: http.Header{"X-Secret": {"a secret header"}}, Body: []byte("a secret body")}); err != nil {
@@ -230,7 +230,7 @@ func TestTheStoreAloneTellsNothing(t *testing.T) {
 	}
 }
 
-func TestAClientHasSoManyKeysADayAndNoMore(t *testing.T) {
+func TestClientKeysPerDayAreLimited(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := newClock()
 		l := newLedger(at.now)
@@ -273,7 +273,7 @@ func TestAClientHasSoManyKeysADayAndNoMore(t *testing.T) {
 	})
 }
 
-func TestWaitingAsLongAsSaidHelps(t *testing.T) {
+func TestWaitingForRetryAfterHelps(t *testing.T) {
 	at := newClock()
 	l := newLedger(at.now)
 	k := keeper(t, l, func(c *idempotent.Config) { c.Max = 2 })
@@ -305,7 +305,7 @@ func TestWaitingAsLongAsSaidHelps(t *testing.T) {
 	}
 }
 
-func TestKeysAreReadInBothSpellings(t *testing.T) {
+func TestQuotedAndBareIdempotencyKeysAreRead(t *testing.T) {
 	for text, want := range map[string]string{
 		`8e03978e-40d5-43dd-bc93-6894a57f9324`: "8e03978e-40d5-43dd-bc93-6894a57f9324", `"a"`: "a", ` a `: "a", `"a b"`: "a b", strings.Repeat("x", 255): strings.Repeat("x", 255),
 		``: "-", `""`: "-", `"`: "-", `a"b`: "-", `"a\"b"`: "-", "a\x01": "-", "ä": "-", strings.Repeat("x", 256): "-",
@@ -323,7 +323,7 @@ func TestKeysAreReadInBothSpellings(t *testing.T) {
 	}
 }
 
-func TestWhatAStatusSaysOfTheRequest(t *testing.T) {
+func TestStatusDecidesTheIdempotencyOutcome(t *testing.T) {
 	for status, want := range map[int]idempotent.Outcome{
 		200: idempotent.Final, 201: idempotent.Final, 303: idempotent.Final, 400: idempotent.Final, 409: idempotent.Final, 422: idempotent.Final, 500: idempotent.Final,
 		499: idempotent.Unknown, 502: idempotent.Unknown, 504: idempotent.Unknown, 401: idempotent.Undone, 429: idempotent.Undone, 503: idempotent.Undone,
@@ -334,7 +334,7 @@ func TestWhatAStatusSaysOfTheRequest(t *testing.T) {
 	}
 }
 
-func TestConfigurationsThatCannotWorkAreRefused(t *testing.T) {
+func TestUnworkableConfigsAreRefused(t *testing.T) {
 	l := newLedger(time.Now)
 	for _, c := range []idempotent.Config{
 		{}, {Store: l, Now: time.Now}, {Store: l, Now: time.Now, Attempt: func() string { return "" }, Keep: time.Second},
@@ -363,7 +363,7 @@ func (l faster) Create(ctx context.Context, r store.Record) (store.Record, error
 	return l.ledger.Create(ctx, r)
 }
 
-func TestWhoIsBeatenDoesNotBegin(t *testing.T) {
+func TestLoserOfTheRaceDoesNotBegin(t *testing.T) {
 	l := newLedger(newClock().now)
 	k := keeper(t, l, func(c *idempotent.Config) { c.Store = faster{l} })
 	if _, got := ask(k, aKey, "body"); got != "idempotency_in_progress" {
@@ -371,7 +371,7 @@ func TestWhoIsBeatenDoesNotBegin(t *testing.T) {
 	}
 }
 
-func TestAKeyCountsForAWholeDay(t *testing.T) {
+func TestIdempotencyKeyCountsForAWholeDay(t *testing.T) {
 	at := newClock()
 	k := keeper(t, newLedger(at.now), func(c *idempotent.Config) { c.Max = 1 })
 	at.pass(29*time.Minute + 59*time.Second) // 12:59:59
@@ -387,7 +387,7 @@ func TestAKeyCountsForAWholeDay(t *testing.T) {
 }
 
 // N06: those who cannot do anything, or have used much, leave keys for the others.
-func TestFewCallersDoNotUseUpTheKeysOfAll(t *testing.T) {
+func TestFewCallersCannotExhaustEveryonesKeys(t *testing.T) {
 	for name, c := range map[string]struct {
 		client string
 		share  int // of each caller, of all

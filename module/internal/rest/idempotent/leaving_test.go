@@ -34,7 +34,7 @@ func (l *leaver) Create(ctx context.Context, r store.Record) (store.Record, erro
 }
 
 // N17: otherwise the key would be taken, and its request neither carried out nor known to be undone.
-func TestTheRequestOfAClientThatLeavesWhileItsKeyIsWrittenIsCarriedOut(t *testing.T) {
+func TestRequestOfADepartedClientIsCarriedOut(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	l := &leaver{newLedger(time.Now), leave}
 	k, err := idempotent.New(idempotent.Config{Store: l, Attempt: func() string { return "one" }, Now: time.Now})

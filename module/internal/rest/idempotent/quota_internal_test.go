@@ -26,7 +26,7 @@ func (contended) Create(_ context.Context, r store.Record) (store.Record, error)
 }
 
 // Whoever comes with ever new names uses up nobody else's keys.
-func TestReservationsAreBoundedAndCostNobodyKeys(t *testing.T) {
+func TestReservationsAreLimitedAndFree(t *testing.T) {
 	const most, keys, each = 64, 1024, 40
 	for _, times := range []int{1, 2, 10} {
 		at := time.Unix(1_900_000_000, 0)
@@ -61,7 +61,7 @@ func TestReservationsAreBoundedAndCostNobodyKeys(t *testing.T) {
 }
 
 // Who comes often pays for few writes, however many others there are.
-func TestWhoComesOftenReservesAhead(t *testing.T) {
+func TestFrequentCallersReserveAhead(t *testing.T) {
 	at := time.Unix(1_900_000_000, 0)
 	c := &counting{Backend: storetest.NewMemory(func() time.Time { return at })}
 	q := newQuota(Config{Store: c, Now: func() time.Time { return at }, Keep: time.Hour})
@@ -98,7 +98,7 @@ func (c *counting) Swap(ctx context.Context, r store.Record) (store.Record, erro
 	return c.Backend.Swap(ctx, r)
 }
 
-func TestATallyThatChangesAtEveryTryIsAFault(t *testing.T) {
+func TestQuotaThatChangesAtEveryTryIsAFault(t *testing.T) {
 	q := newQuota(Config{Store: contended{}, Now: time.Now, Keep: time.Hour, Max: 10})
 	if refused, err := q.take(t.Context(), account{"x", 10}); refused != nil || err == nil {
 		t.Error(refused, err)
@@ -118,7 +118,7 @@ func (c *crossed) Create(_ context.Context, r store.Record) (store.Record, error
 	return r, nil
 }
 
-func TestATallyThatChangedIsReadAgain(t *testing.T) {
+func TestChangedQuotaIsReadAgain(t *testing.T) {
 	c := new(crossed)
 	q := newQuota(Config{Store: c, Now: time.Now, Keep: time.Hour, Max: 10})
 	if refused, err := q.take(t.Context(), account{"x", 10}); refused != nil || err != nil || c.puts != 2 {

@@ -31,7 +31,7 @@ func table(t *testing.T) *routes.Table {
 	return all
 }
 
-func TestRequestsBecomeTheUpstreams(t *testing.T) {
+func TestRequestsAreMappedToTheUpstream(t *testing.T) {
 	all := table(t)
 	for _, c := range []struct{ method, path, query, body, want string }{
 		{"GET", "/articles", "page=2&limit=10", "", "GET /api/list.php?limit=10&page=2"},
@@ -67,7 +67,7 @@ func TestRequestsBecomeTheUpstreams(t *testing.T) {
 	}
 }
 
-func TestOperationsThatCannotBeSent(t *testing.T) {
+func TestUnsendableOperationsAreRefused(t *testing.T) {
 	for want, route := range map[string]resource.Route{
 		"expected form, json, multipart or xml": {Method: "POST", Upstream: "/a", As: "yaml"},
 		"a GET has no body":                     {Method: "GET", Upstream: "/a", As: "form"},

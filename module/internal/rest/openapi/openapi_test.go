@@ -116,7 +116,7 @@ func (d told) holds(all []outline) {
 	}
 }
 
-func TestEachOperationSaysWhatItAsksAndAnswers(t *testing.T) {
+func TestEachOperationListsParametersAndResponses(t *testing.T) {
 	d := describe(t, Config{}, articles)
 	d.holds([]outline{
 		{"get", "/articles", "query:page query:limit query:tag header:If-None-Match", "200 304 400 404 429 default"},
@@ -130,7 +130,7 @@ func TestEachOperationSaysWhatItAsksAndAnswers(t *testing.T) {
 	d.is(`"uri-reference"`, "paths", "/articles", "post", "responses", "201", "headers", "Location", "schema", "format")
 }
 
-func TestConstraintsOnEveryLevelAreSaid(t *testing.T) {
+func TestConstraintsAreDescribedOnEveryLevel(t *testing.T) {
 	d := describe(t, Config{}, articles)
 	const name = "ArticlesInput"
 	for want, path := range map[string][]string{
@@ -167,7 +167,7 @@ func TestConstraintsOnEveryLevelAreSaid(t *testing.T) {
 	d.is(`{"enum":["/title"],"type":"string"}`, append(body("patch", "/articles"), "items", "properties", "path")...)
 }
 
-func TestWhatAloneMayBeSentIsSaid(t *testing.T) {
+func TestAllowedMembersAreDescribed(t *testing.T) {
 	d := describe(t, Config{}, resource.Resource{
 		Path: "notes", Rename: map[string]string{"text": "t"}, Values: map[string]map[string]string{"state": {"on": "1"}, "other": {"on": "1"}},
 		Validate: []validate.Rule{{Field: "state"}, {Field: "*", Readonly: true}},
@@ -178,7 +178,7 @@ func TestWhatAloneMayBeSentIsSaid(t *testing.T) {
 	d.is(`{"properties":{"other":{"description":"One of on, or another value of the API's.","examples":["on"]},"state":{"description":"One of on, or another value of the API's.","examples":["on"]},"text":{}}}`, "components", "schemas", "Notes")
 }
 
-func TestWhatIsTurnedOffIsTheUpstreams(t *testing.T) {
+func TestDisabledConventionsAreNotDescribed(t *testing.T) {
 	d := describe(t, Config{}, resource.Resource{Path: "notes", Off: []string{"list", "created", "deleted"}}, resource.Resource{Path: "words", Routes: []resource.Route{{Method: "POST", Path: "/words/{id}/uses", Upstream: "/u"}}})
 	for path, method := range map[string]string{"/notes": "post", "/notes/{id}": "delete", "/words/{id}/uses": "post"} {
 		if got := d.statuses(method, path); !strings.HasPrefix(got, "2XX ") {
@@ -193,7 +193,7 @@ func TestWhatIsTurnedOffIsTheUpstreams(t *testing.T) {
 	}
 }
 
-func TestWhatHoldsUnlessItIsTurnedOffIsSaid(t *testing.T) {
+func TestDefaultConventionsAreDescribed(t *testing.T) {
 	d := describe(t, Config{}, resource.Resource{Path: "notes"}, resource.Resource{Path: "words", Rename: map[string]string{"a": "b"}, Query: []list.Name{{Name: "lang"}}})
 	d.holds([]outline{
 		{"get", "/notes", "query:page query:limit query:sort query:state", "200 400 404 429 default"},
@@ -208,7 +208,7 @@ func TestWhatHoldsUnlessItIsTurnedOffIsSaid(t *testing.T) {
 	d.is(`"string"`, "paths", "/notes", "patch", "requestBody", "content", "application/json", "schema", "items", "properties", "path", "type")
 }
 
-func TestEachPathAndEachNameOfAnOperationIsThereOnce(t *testing.T) {
+func TestOperationIDsAndPathsAreUnique(t *testing.T) {
 	d := describe(t, Config{}, resource.Resource{Path: "old-notes"}, resource.Resource{Path: "old/notes", Routes: []resource.Route{
 		{Method: "GET", Path: "/old/notes", Upstream: "/n"}, {Method: "GET", Path: "/old/notes/{id}", Upstream: "/n"}, {Method: "DELETE", Path: "/old/notes/{note}", Upstream: "/n"},
 	}})
@@ -218,7 +218,7 @@ func TestEachPathAndEachNameOfAnOperationIsThereOnce(t *testing.T) {
 	d.is(`null`, "paths", "/old/notes/{note}")
 }
 
-func TestAListGivesNoMoreThanItsMaximumByDefault(t *testing.T) {
+func TestListPageSizeDefaultIsAtMostItsMaximum(t *testing.T) {
 	for want, c := range map[string]list.Config{"10 10": {Max: 10}, "20 50": {Max: 50}, "30 100": {Default: 30}, "200 200": {Default: 200}} {
 		d := describe(t, Config{}, resource.Resource{Path: "notes", List: &c})
 		all, _ := d.at("paths", "/notes", "get", "parameters").([]any)
@@ -229,7 +229,7 @@ func TestAListGivesNoMoreThanItsMaximumByDefault(t *testing.T) {
 	}
 }
 
-func TestOperationsSayWhatTheyDo(t *testing.T) {
+func TestOperationsAreSummarized(t *testing.T) {
 	d := describe(t, Config{}, articles, resource.Resource{Path: "words", Routes: []resource.Route{
 		{Method: "POST", Path: "/words/{id}/uses", Upstream: "/u"}, {Method: "DELETE", Path: "/words/{id}/uses/{use}", Upstream: "/u"}, {Method: "GET", Path: "/words", Upstream: "/w"},
 	}})
@@ -242,7 +242,7 @@ func TestOperationsSayWhatTheyDo(t *testing.T) {
 	}
 }
 
-func TestResourcesOfTheSameWordsHaveSchemasOfTheirOwn(t *testing.T) {
+func TestSameNamedResourcesHaveSeparateSchemas(t *testing.T) {
 	d := describe(t, Config{},
 		resource.Resource{Path: "old-notes", Rename: map[string]string{"a": "x"}},
 		resource.Resource{Path: "old", Nested: []resource.Resource{{Path: "notes", Rename: map[string]string{"b": "x"}}}},
@@ -255,7 +255,7 @@ func TestResourcesOfTheSameWordsHaveSchemasOfTheirOwn(t *testing.T) {
 	d.is(`{"b":{}}`, "components", "schemas", "OldNotes2", "properties")
 }
 
-func TestASchemaOfAFileBelongsToTheDescription(t *testing.T) {
+func TestSchemaFileIsInTheDescription(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		file := filepath.Join(dir, name)
@@ -308,7 +308,7 @@ func (f needsFunc) Needs(method, path string) (scopes []string, public, denied b
 	return f(method, path)
 }
 
-func TestScopesAndWhoMayNotAreSaid(t *testing.T) {
+func TestScopesAndDeniedOperationsAreDescribed(t *testing.T) {
 	needs := needsFunc(func(method, path string) (scopes []string, public, denied bool) {
 		switch {
 		case path == "/v1/notes/0" && method == "DELETE", strings.HasPrefix(path, "/v1/secret"):
@@ -351,7 +351,7 @@ func TestScopesAndWhoMayNotAreSaid(t *testing.T) {
 	open.is(`[]`, "paths", "/notes", "post", "security")
 }
 
-func TestEqualConfigurationsGiveEqualBytes(t *testing.T) {
+func TestEqualConfigsGiveEqualBytes(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a.json")
 	if err := os.WriteFile(file, []byte(`{"properties": {"a": {"$ref": "#/$defs/x/thing"}, "b": {"$ref": "#/$defs/y/thing"}, "c": {"$ref": "#/$defs/z/thing"}}, "$defs": {"x": {"thing": {"type": "string"}}, "y": {"thing": {}}, "z": {"thing": {"type": "null"}}}}`), 0o600); err != nil {
@@ -367,7 +367,7 @@ func TestEqualConfigurationsGiveEqualBytes(t *testing.T) {
 	}
 }
 
-func TestFailuresComeInBothForms(t *testing.T) {
+func TestFailuresAreDescribedInBothFormats(t *testing.T) {
 	d := describe(t, Config{}, articles)
 	for _, name := range []string{"400", "404", "412", "429", "failure"} {
 		content, _ := d.at("components", "responses", name, "content").(map[string]any)
@@ -382,7 +382,7 @@ func TestFailuresComeInBothForms(t *testing.T) {
 
 // R09: what is stored may be older than the rules, and WordPress renders a title that it
 // takes as a text.
-func TestAnswersPromiseNothingOfValues(t *testing.T) {
+func TestAnswerSchemasHaveNoValueConstraints(t *testing.T) {
 	d := describe(t, Config{}, articles)
 	answer, err := json.Marshal(d.at("components", "schemas", "Articles", "properties"))
 	if err != nil {
@@ -398,7 +398,7 @@ func TestAnswersPromiseNothingOfValues(t *testing.T) {
 }
 
 // R09: a batch is held to the rules of a PATCH, and says so.
-func TestABatchSaysWhatItsItemsMayBe(t *testing.T) {
+func TestOpenAPIBatchItemsFollowPatchRules(t *testing.T) {
 	d := describe(t, Config{}, articles, resource.Resource{
 		Path: "notes", Rename: map[string]string{"text": "t"}, Validate: []validate.Rule{{Field: "id", Readonly: true}, {Field: "a/b", Required: true}},
 	})
@@ -415,7 +415,7 @@ func TestABatchSaysWhatItsItemsMayBe(t *testing.T) {
 }
 
 // R09: validators of documents read ECMA-262, and rules are RE2.
-func TestPatternsAreInTheDialectOfTheDocument(t *testing.T) {
+func TestPatternsAreTranslatedToECMA262(t *testing.T) {
 	for re2, want := range map[string]string{
 		`[a-z]+`: `^(?:[a-z]+)$`, `\@\-\_x`: `^(?:@-_x)$`, `(?i)ab`: `^(?:[Aa][Bb])$`, `[^|]*`: `^(?:[^|]*)$`, `(\d{4})-(?P<m>\d\d?)`: `^(?:(?:[0-9]{4})-(?:[0-9][0-9]?))$`,
 		`a.c|\[x\]`: `^(?:(?:a[^\n]c|\[x\]))$`, `\A\.\z`: `^(?:^\.$)$`, `[[:alpha:]_]{2,}?`: `^(?:[A-Z_a-z]{2,}?)$`, `[\]^\-]`: `^(?:[\-\]\^])$`, `\x{1F600}`: "", `\bx`: "", `\pL`: "", `[^\x00-\x{10FFFF}]`: "",

@@ -33,7 +33,7 @@ func newServer(t *testing.T) (*Server, func(method, prefix, path string, header 
 	}
 }
 
-func TestADescriptionIsMadeOnce(t *testing.T) {
+func TestDescriptionIsBuiltOnce(t *testing.T) {
 	p, ask := newServer(t)
 	first := ask("GET", "", "/openapi.json")
 	made := p.kept[variant{}]
@@ -50,7 +50,7 @@ func TestADescriptionIsMadeOnce(t *testing.T) {
 	}
 }
 
-func TestTheDescriptionsThatAreKeptHaveACap(t *testing.T) {
+func TestCachedDescriptionsAreLimited(t *testing.T) {
 	p, ask := newServer(t)
 	for i := range 3 * maxKept {
 		prefix := fmt.Sprintf("/p%d", i)
@@ -65,7 +65,7 @@ func TestTheDescriptionsThatAreKeptHaveACap(t *testing.T) {
 	}
 }
 
-func TestADescriptionThatTheClientHasIsNotSentAgain(t *testing.T) {
+func TestUnchangedDescriptionIsNotModified(t *testing.T) {
 	_, ask := newServer(t)
 	seen := make(map[string]bool)
 	for _, c := range []struct{ path, language string }{{"/openapi.json", ""}, {"/openapi", "en"}, {"/openapi", "zh"}} {

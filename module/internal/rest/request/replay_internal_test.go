@@ -10,7 +10,7 @@ import (
 	"testing/iotest"
 )
 
-func TestBodiesKeptForReplayAreBounded(t *testing.T) { // R12
+func TestReplayBufferIsLimited(t *testing.T) { // R12
 	const most = 100
 	replayer := &Replayer{most: 250}
 	post := func(n int) *http.Request {

@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 )
 
-func TestHoldPassesAnAnswerThatExceedsTheLimit(t *testing.T) {
+func TestHoldPassesAnOversizedAnswer(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		client := httptest.NewRecorder()
 		held := responsewriter.NewHold(client, 4)
@@ -33,7 +33,7 @@ func TestHoldPassesAnAnswerThatExceedsTheLimit(t *testing.T) {
 	}
 }
 
-func TestHoldKeepsAnAnswerUntilItPasses(t *testing.T) {
+func TestHoldBuffersAnAnswerUntilItPasses(t *testing.T) {
 	client := httptest.NewRecorder()
 	client.Header().Set("Server", "Caddy")
 	held := responsewriter.NewHold(client, 100)
@@ -55,7 +55,7 @@ func TestHoldKeepsAnAnswerUntilItPasses(t *testing.T) {
 	}
 }
 
-func TestHoldLetsStreamsPass(t *testing.T) {
+func TestHoldPassesStreams(t *testing.T) {
 	for media, want := range map[string]bool{"text/event-stream; charset=utf-8": true, "application/jsonl": true, "application/json": false, "": false} {
 		held := responsewriter.NewHold(httptest.NewRecorder(), 100)
 		held.Header().Set("Content-Type", media)
@@ -70,7 +70,7 @@ func TestHoldLetsStreamsPass(t *testing.T) {
 	}
 }
 
-func TestARecorderReadsMoreThanItKeeps(t *testing.T) {
+func TestRecorderReadsMoreThanItKeeps(t *testing.T) {
 	rec := responsewriter.NewRecorder(3)
 	rec.WriteHeader(http.StatusEarlyHints)
 	rec.WriteHeader(http.StatusTeapot)

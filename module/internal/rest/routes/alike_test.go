@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
-func TestNoMemberOfABodyIsTakenForAnother(t *testing.T) {
+func TestAmbiguousBodyMembersAreRefused(t *testing.T) {
 	route := func(method, path, upstream, as string) resource.Route {
 		return resource.Route{Method: method, Path: path, UpstreamMethod: "POST", Upstream: upstream, As: as}
 	}

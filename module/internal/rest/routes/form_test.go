@@ -30,7 +30,7 @@ func formed(t *testing.T, as, body string) (mapping.Upstream, int) {
 	return up, http.StatusOK
 }
 
-func TestFormsHaveArraysAndObjectsInTheWayOfPHP(t *testing.T) {
+func TestFormsEncodeArraysAndObjectsLikePHP(t *testing.T) {
 	const body = `{"a":"x&y=\u00fc","n":12345678901234567890.10,"yes":true,"no":false,"none":null,"list":[1,"two",{"x":[null,{"y":1}]},[true]],"o":{"p":{"q":"r"},"":0},"e":[],"f":{}}`
 	want := []string{
 		"a=x&y=ü", "n=12345678901234567890.10", "yes=1", "no=0", "none=", "list[]=1", "list[]=two", "list[2][x][]=", "list[2][x][1][y]=1",
@@ -71,7 +71,7 @@ func TestFormsHaveArraysAndObjectsInTheWayOfPHP(t *testing.T) {
 }
 
 // A form names with each value all that it is nested in.
-func TestAFormThatWouldBeManyTimesItsBodyIsRefused(t *testing.T) {
+func TestFormEncodingExpansionIsLimited(t *testing.T) {
 	long := strings.Repeat("n", 200<<10)
 	for name, body := range map[string]string{
 		"values below a long name":      `{"` + long + `":[` + strings.Repeat("1,", 100_000) + `1]}`,
@@ -93,7 +93,7 @@ func TestAFormThatWouldBeManyTimesItsBodyIsRefused(t *testing.T) {
 	}
 }
 
-func TestADeepBodyIsMadeAFormInOnePass(t *testing.T) {
+func TestDeepBodyBecomesAFormInOnePass(t *testing.T) {
 	const depth = 120
 	text := `"` + strings.Repeat("x", 1<<20) + `"`
 	once := func(body string) time.Duration {

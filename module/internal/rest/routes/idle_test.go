@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
-func TestAWordThatDoesNothingIsFound(t *testing.T) {
+func TestOptionWithoutEffectIsReported(t *testing.T) {
 	reads := []resource.Route{{Method: "GET", Path: "/things", Upstream: "/t"}}
 	for word, r := range map[string]resource.Resource{
 		"replace": {Replace: []string{"a"}}, "created": {Created: &resource.Created{Status: 201}}, "deleted": {Deleted: 204}, "idempotency": {Idempotency: true},
@@ -41,7 +41,7 @@ func TestAWordThatDoesNothingIsFound(t *testing.T) {
 	}
 }
 
-func TestADeletionHasABodyWhereThatIsSaid(t *testing.T) {
+func TestDeleteHasABodyOnlyWhereConfigured(t *testing.T) {
 	table := newTable(t, []resource.Resource{{Path: "things", Rename: map[string]string{"why": "reason"}, Routes: []resource.Route{
 		{Method: "DELETE", Path: "/things/{id}", Upstream: "/t?id={id}", UpstreamMethod: "POST", As: "form"}, {Method: "GET", Path: "/things", Upstream: "/t"},
 	}}})

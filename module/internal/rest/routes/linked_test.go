@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-func TestLinksLeadToOperationsThatAreDeclared(t *testing.T) {
+func TestLinksMustLeadToDeclaredOperations(t *testing.T) {
 	get := resource.Route{Method: "GET", Path: "/notes/{note}", Upstream: "/n/{note}"}
 	all := resource.Route{Method: "GET", Path: "/notes", Upstream: "/n"}
 	for _, c := range []struct {
@@ -30,7 +30,7 @@ func TestLinksLeadToOperationsThatAreDeclared(t *testing.T) {
 	}
 }
 
-func TestAListSendsNothingThatItsAddressHasAlready(t *testing.T) {
+func TestListParametersMayNotRepeatTheUpstreamQuery(t *testing.T) {
 	for address, fine := range map[string]bool{
 		"/n?act=list": true, "/n": true, "/n?": true, "/n?offset=5": true, "/n?page=1": false, "/n?a=b&%6cimit=5": false, "/n?limit": false,
 	} {

@@ -30,7 +30,7 @@ func linearLocate(t *Table, path, query string) (string, bool) {
 }
 
 // The index finds the operation that a walk through all of them finds.
-func TestTheIndexOfUpstreamsKeepsTheirOrder(t *testing.T) {
+func TestUpstreamIndexKeepsItsOrder(t *testing.T) {
 	templates := []string{
 		"/a/{id}", "/a/x", "/{id}/x", "/{id}", "/api.php?mod=a&id={id}", "/api.php?id={id}&mod=a", "/api.php?mod=b&id={id}", "/api.php?id={id}",
 		"/api.php?mod=%61&id={id}", "/caf%C3%A9/{id}", "/a%20b/{id}?x=", "/?id={id}", "/a/{id}?n=caf%E9", "/a/{id}/{id}",
@@ -75,7 +75,7 @@ func TestTheIndexOfUpstreamsKeepsTheirOrder(t *testing.T) {
 }
 
 // Merged tables are the table of all resources.
-func TestMergedTablesAreTheTableOfAll(t *testing.T) {
+func TestMergedTablesEqualTheTableOfAllResources(t *testing.T) {
 	patch := func(method, path string) resource.Route {
 		return resource.Route{Method: method, Path: path, Upstream: path}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-func TestNamesThatAreWrittenAsPointers(t *testing.T) {
+func TestNamesCanBeJSONPointers(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		rename, lift map[string]string
@@ -47,7 +47,7 @@ func TestNamesThatAreWrittenAsPointers(t *testing.T) {
 	}
 }
 
-func TestTheNameOfAnswersIsRefusedInBodies(t *testing.T) {
+func TestAnswerOnlyNamesAreRefusedInBodies(t *testing.T) {
 	table, err := New([]resource.Resource{{Path: "things", Rename: map[string]string{"id": "category"}, Lift: map[string]string{"id": "/name"}}})
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestTheNameOfAnswersIsRefusedInBodies(t *testing.T) {
 	}
 }
 
-func TestNamesThatCannotBeTold(t *testing.T) {
+func TestInvalidRenamesAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		rename, lift map[string]string
 		want         string

@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-func TestWhatSomeServerTakesForAStepThroughDirectoriesIsNoID(t *testing.T) {
+func TestPathTraversalIsNoID(t *testing.T) {
 	table := newTable(t, []resource.Resource{{Path: "things", Batch: []string{"a"}, Routes: []resource.Route{
 		{Method: "GET", Path: "/things/{id:.*}", Upstream: "/things/{id}"}, {Method: "PATCH", Path: "/things/{id}", Upstream: "/things/{id}"},
 	}}})
@@ -38,7 +38,7 @@ func TestWhatSomeServerTakesForAStepThroughDirectoriesIsNoID(t *testing.T) {
 
 // Whatever else an upstream could take for more than one id, or for another address, ends
 // here: with a guard in front or without.
-func TestAnIDIsAnIdentifierUnlessAnExpressionSaysMore(t *testing.T) {
+func TestIDMatchesOneSegmentUnlessExpressionAllowsMore(t *testing.T) {
 	table := newTable(t, []resource.Resource{
 		{Path: "posts", Links: []link.Link{{Rel: "self"}}, Batch: []string{"a"}},
 		{Path: "pages", Routes: []resource.Route{
@@ -75,7 +75,7 @@ func TestAnIDIsAnIdentifierUnlessAnExpressionSaysMore(t *testing.T) {
 	}
 }
 
-func TestExpressionsThatCannotBe(t *testing.T) {
+func TestInvalidExpressionsAreRefused(t *testing.T) {
 	get := func(paths ...string) []resource.Resource {
 		r := resource.Resource{Path: "things"}
 		for i, p := range paths {

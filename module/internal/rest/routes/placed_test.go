@@ -29,7 +29,7 @@ var placing = []resource.Resource{{
 
 // R11: whatever a client sends, the members that the gateway places are there once and have its
 // values, and no other name could be read as one of theirs.
-func FuzzNoClientSendsWhatIsPlaced(f *testing.F) {
+func FuzzClientsCannotSendPlacedMembers(f *testing.F) {
 	for _, name := range []string{"hashes", "ours", "HASHES", "hashes[]", " hashes", "f", "f[id]", "f.id", "title", "subject", "a&hashes=all", "a=1&f[id]", "ha\u017fhes", "hashes\x00", "{id}", " [hAshes]", ""} {
 		f.Add(name, "all", "7")
 		f.Add("", `{"`+strings.Trim(name, "\x00")+`":"all"}`, "7")
@@ -114,7 +114,7 @@ func check(t *testing.T, sent map[string][]string, id, body string) {
 }
 
 // Placed members follow the client's, and replace nothing of a body that is already there.
-func TestPlacedMembersFollowTheClients(t *testing.T) {
+func TestPlacedMembersFollowTheClientsMembers(t *testing.T) {
 	table, err := routes.New(placing)
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 
 // R11: below `wrap` a member that the gateway places is there once and has its value, whatever the
 // client sends beside it.
-func FuzzNoClientSendsWhatIsPlacedBelowWrap(f *testing.F) {
+func FuzzClientsCannotSendPlacedMembersBelowWrap(f *testing.F) {
 	for _, name := range []string{"ids", "number", "IDs", " ids", "ids[]", "a/ids", "arguments", "", "method", "limit", "\u0131ds", "by"} {
 		f.Add(name, `[8]`)
 		f.Add(name, `{"ids":[8],"user":8}`)

@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-func TestWhatARequestMustNotBringIsRefusedOrLeftOut(t *testing.T) {
+func TestForbiddenRequestPartsAreRefusedOrDropped(t *testing.T) {
 	table := newTable(t, []resource.Resource{{Path: "things", Rename: map[string]string{"title": "subject"}}})
 	for _, c := range []struct {
 		name, method, path string
@@ -41,7 +41,7 @@ func TestWhatARequestMustNotBringIsRefusedOrLeftOut(t *testing.T) {
 	}
 }
 
-func TestAConditionOfAllAnswersIsNotBesideXML(t *testing.T) {
+func TestUnconditionalFailWhenIsRefusedWithXML(t *testing.T) {
 	r := resource.Resource{Path: "things", FromXML: &resource.FromXML{Root: "things"}}
 	o := newTable(t, []resource.Resource{r}).Operations()[0]
 	for _, c := range []struct {

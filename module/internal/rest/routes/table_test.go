@@ -38,7 +38,7 @@ func newTable(t testing.TB, resources []resource.Resource) *Table {
 	return table
 }
 
-func TestWhatIsNestedInWhatIsNestedHasItsUsualPaths(t *testing.T) {
+func TestDeeplyNestedResourcesHaveDefaultPaths(t *testing.T) {
 	table := newTable(t, []resource.Resource{{Path: "students", Nested: []resource.Resource{{Path: "friends", Nested: []resource.Resource{
 		{Path: "letters", Links: []link.Link{{Rel: "self"}, {Rel: "of", Path: "/students/{id}/friends/{sub_id}?letter={sub_sub_id}"}}}, {Path: "{sub_id}/photo"},
 	}}}}})
@@ -56,7 +56,7 @@ func TestWhatIsNestedInWhatIsNestedHasItsUsualPaths(t *testing.T) {
 	}
 }
 
-func TestRequestsAreFoundByMethodAndPath(t *testing.T) {
+func TestRequestsAreRoutedByMethodAndPath(t *testing.T) {
 	table := newTable(t, school)
 	for _, c := range []struct {
 		method, path string
@@ -132,7 +132,7 @@ func TestRequestsAreFoundByMethodAndPath(t *testing.T) {
 	}
 }
 
-func TestUpstreamAddressesAreReadBack(t *testing.T) {
+func TestUpstreamAddressesAreMappedBack(t *testing.T) {
 	table := newTable(t, school)
 	for _, c := range []struct{ path, query, want string }{
 		{"/m", "s=7", "/students/7/marks/latest"}, {"/m", "s=a-b&x=1", "/students/a-b/marks/latest"}, {"/m", "s=a%2Fb", ""}, {"/w/a%2Fb/use", "", "/words/a%2Fb/uses"}, {"/m", "", ""}, {"/m", "s=7&s=8", ""}, {"/m", "s=..", ""}, {"/m", "s=", ""},
@@ -146,7 +146,7 @@ func TestUpstreamAddressesAreReadBack(t *testing.T) {
 	}
 }
 
-func FuzzNoPathAddsASegmentOrAParameter(f *testing.F) {
+func FuzzPathsAddNoSegmentOrParameter(f *testing.F) {
 	for _, s := range []string{"/words/7", "/words/a%2Fb", "/words/..", "/words/%26x=1", "/words/%3Fa", "/words/%23", "/words/%252e", "/words/%5c..", "/words/;x=1", "/words/%", "/words/ü"} {
 		f.Add(s)
 	}
@@ -178,7 +178,7 @@ func FuzzNoPathAddsASegmentOrAParameter(f *testing.F) {
 
 // A PATCH further down than an item changes something else than the resource: the rules for its
 // members are not those of the body.
-func TestPatchFurtherDownThanAnItemIsRefused(t *testing.T) {
+func TestPatchBelowAnItemIsRefused(t *testing.T) {
 	for path, want := range map[string]string{
 		"/students": "", "/students/{id}": "",
 		"/students/{id}/profile": "`resource students/{id}`", "/students/{id}/friends/{friend}": "`resource students/{id}/friends`",

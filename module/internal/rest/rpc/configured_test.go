@@ -50,7 +50,7 @@ func TestConfiguredValuesAreFilledIn(t *testing.T) { // R14
 	}
 }
 
-func TestConfiguredValuesThatCannotBeSent(t *testing.T) { // R14
+func TestUnsendableConfiguredValuesAreErrors(t *testing.T) { // R14
 	for _, c := range []struct {
 		template string
 		xml      bool
@@ -81,7 +81,7 @@ func TestConfiguredValuesThatCannotBeSent(t *testing.T) { // R14
 	}
 }
 
-func TestPlaceholdersInQuotesThatAreRefused(t *testing.T) { // R14
+func TestQuotedPlaceholdersAreRefused(t *testing.T) { // R14
 	for _, text := range []string{
 		`["{id}"]`, `["{env.A} {id}"]`, `["{query.q}"]`, `["{body.x}"]`, `["{body}"]`, `["{http.request.header.X}"]`, `["{vars.x}"]`, `["{env.}"]`,
 		`[{http.request.header.X}]`, `[{qeury.start}]`, `[{env}]`, `[{env.}]`, `{"{env.A}":1}`, `{env.A}`, `"{env.A}"`, `["{env.A}\x"]`,

@@ -57,7 +57,7 @@ func TestPlaceholdersBecomeValues(t *testing.T) {
 	}
 }
 
-func TestValuesWithoutACall(t *testing.T) {
+func TestValuesThatFitNoCall(t *testing.T) {
 	for _, c := range []struct {
 		template, path string
 		partial        bool
@@ -78,7 +78,7 @@ func TestValuesWithoutACall(t *testing.T) {
 	}
 }
 
-func TestTemplatesThatAreRefused(t *testing.T) {
+func TestInvalidTemplatesAreRefused(t *testing.T) {
 	for _, text := range []string{
 		`{id}`, `{query.q}`, `7`, `"x"`, `[`, `[{id}`, `[{id}] [`, `[{aid}]`, `["{id}"]`, `["x {id} y"]`, `{{id}:1}`, `{"a":1,"a":2}`, `["\u00000"]`, "[\"\x00\"]",
 		`[{body|int}]`, `[{query}]`, `[{id.x}]`, `{"{id}":1}`, `[01]`, `[{id},]`, strings.Repeat("[", 40) + strings.Repeat("]", 40), `["` + strings.Repeat("a", maxTemplate) + `"]`,

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestValuesOfXMLRPC(t *testing.T) {
+func TestXMLRPCValues(t *testing.T) {
 	tpl, err := Parse(`[{id},{body}]`, []string{"id"})
 	if err != nil || !tpl.Listed() {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestValuesOfXMLRPC(t *testing.T) {
 }
 
 // A megabyte of short numbers with large exponents would become a call of sixty.
-func TestACallOfXMLRPCHasABoundedLength(t *testing.T) {
+func TestXMLRPCCallLengthIsLimited(t *testing.T) {
 	tpl, err := Parse(`[{body}]`, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func answered(value string) string {
 	return `<?xml version="1.0"?><methodResponse><params><param>` + value + `</param></params></methodResponse>`
 }
 
-func TestAnswersOfXMLRPC(t *testing.T) {
+func TestXMLRPCAnswers(t *testing.T) {
 	for in, want := range map[string]string{
 		`<value>a &lt; "ü" </value>`:                                            `"a < \"ü\" "`,
 		`<value/>`:                                                              `""`,

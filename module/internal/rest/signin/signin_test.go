@@ -124,7 +124,7 @@ func serve(s *signin.SignIn, a *api, body string) (*httptest.ResponseRecorder, e
 	return w, s.Serve(w, r, a, []supply.Param{{In: supply.Header, Name: "X-All", Value: "1"}})
 }
 
-func TestRequestsShareASessionUntilItIsOver(t *testing.T) {
+func TestRequestsShareASessionUntilItExpires(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		a := &api{plain: plain}
 		s := newSignIn(t, a, 1<<10)
@@ -147,7 +147,7 @@ func TestRequestsShareASessionUntilItIsOver(t *testing.T) {
 	}
 }
 
-func TestABodyThatIsNotKeptIsNotSentAgain(t *testing.T) {
+func TestBodyThatWasNotKeptIsNotRetried(t *testing.T) {
 	a := &api{}
 	s := newSignIn(t, a, 4)
 	if _, err := serve(s, a, "x"); err != nil {
@@ -162,7 +162,7 @@ func TestABodyThatIsNotKeptIsNotSentAgain(t *testing.T) {
 	}
 }
 
-func TestARefusalOfANewSessionReachesTheClient(t *testing.T) {
+func TestRefusalWithANewSessionReachesTheClient(t *testing.T) {
 	a := &api{deaf: true}
 	s := newSignIn(t, a, 1<<10)
 	for range 2 {
@@ -175,7 +175,7 @@ func TestARefusalOfANewSessionReachesTheClient(t *testing.T) {
 	}
 }
 
-func TestWithoutASessionNothingIsSent(t *testing.T) {
+func TestNothingIsSentWithoutASession(t *testing.T) {
 	for name, c := range map[string]struct {
 		api    api
 		status int

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestWhatIsNoJSONIsRefusedAtItsFirstWrongByte(t *testing.T) {
+func TestInvalidJSONIsRefusedAtItsFirstWrongByte(t *testing.T) {
 	for text, offset := range map[string]int64{
 		`{"a":NaN}`: 5, `Infinity`: 0, `[-Infinity]`: 2, `{'a':1}`: 1, `{"a":1,}`: 7, `[1,]`: 3, `[1 2]`: 3, `{"a" 1}`: 5, `{a:1}`: 1, `01`: 1, `+1`: 0, `1.e`: 2,
 		`1ee`: 2, `"\x"`: 2, `"\u12g4"`: 5, "\"\n\"": 1, `[1]]`: 3, `{} {}`: 3, `/**/1`: 0, `tRue`: 1, `nulL`: 3, "\xef\xbb\xbf1": 0, `[}`: 1, `{]`: 1, `[1}`: 2, "\v1": 0, `<b>{}`: 0,
@@ -26,7 +26,7 @@ func TestWhatIsNoJSONIsRefusedAtItsFirstWrongByte(t *testing.T) {
 	}
 }
 
-func TestATextThatIsNotWholeIsIncomplete(t *testing.T) {
+func TestTruncatedJSONIsIncomplete(t *testing.T) {
 	for _, text := range []string{``, ` `, `{`, `{"a`, `{"a"`, `{"a":`, `{"a":1`, `{"a":1,`, `[`, `[1`, `"`, `"\`, `"\u0`, `tru`, `-`, `1.`, `1e+`} {
 		if _, _, err := edited(plan(t, Config{Drop: []string{"a"}}), text, 100); !errors.Is(err, ErrIncomplete) {
 			t.Errorf("%s: %v", text, err)
@@ -34,7 +34,7 @@ func TestATextThatIsNotWholeIsIncomplete(t *testing.T) {
 	}
 }
 
-func TestDepthIsBounded(t *testing.T) {
+func TestDepthIsLimited(t *testing.T) {
 	nested := func(n int) string { return strings.Repeat(`[{"a":`, n/2) + "1" + strings.Repeat("}]", n/2) }
 	for depth, c := range map[int]Config{128: {}, 10: {MaxDepth: 10, Capture: []Pointer{{"0", "a", "0", "a"}}}} {
 		if _, _, err := edited(plan(t, c), nested(depth), 100); err != nil {
@@ -46,9 +46,9 @@ func TestDepthIsBounded(t *testing.T) {
 	}
 }
 
-// TestMemoryIsThatOfTheDepth: names, scalars and white space of any length, in many
+// TestEditorMemoryDependsOnlyOnDepth: names, scalars and white space of any length, in many
 // chunks, with everything declared that makes an editor hold back.
-func TestMemoryIsThatOfTheDepth(t *testing.T) {
+func TestEditorMemoryDependsOnlyOnDepth(t *testing.T) {
 	p := plan(t, Config{
 		Capture: []Pointer{{"s"}, {"n"}}, Values: map[string]map[string]string{"s": {"x": "y"}, "n": {"1": "2"}}, ID: Pointer{"s"},
 		Rename: map[string]string{"s": "S"}, Drop: []string{"d"}, Append: link,
@@ -114,7 +114,7 @@ func (f *failing) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestAWriterThatFailsEndsTheEditor(t *testing.T) {
+func TestFailingWriterEndsTheEditor(t *testing.T) {
 	e := plan(t, Config{}).New(&failing{10})
 	if _, err := e.Write([]byte(`["1234"`)); err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func TestAWriterThatFailsEndsTheEditor(t *testing.T) {
 	}
 }
 
-func TestAReleasedEditorKeepsNothing(t *testing.T) {
+func TestReleasedEditorKeepsNothing(t *testing.T) {
 	p := plan(t, Config{Capture: []Pointer{{"a"}}, Drop: []string{"b"}})
 	e := p.New(io.Discard)
 	if _, err := e.Write([]byte(`{"a":"secret","b":{"c":[`)); err != nil {
@@ -139,7 +139,7 @@ func TestAReleasedEditorKeepsNothing(t *testing.T) {
 	}
 }
 
-func TestALargeBufferIsNotKept(t *testing.T) {
+func TestLargeBufferIsNotKept(t *testing.T) {
 	large := strings.Repeat("x", 64<<10)
 	p := plan(t, Config{Append: func(dst []byte, _ Scalar) []byte { return append(append(append(dst, `"x":"`...), large...), '"') }})
 	out, e, err := edited(p, `{}`, 1)
@@ -151,7 +151,7 @@ func TestALargeBufferIsNotKept(t *testing.T) {
 	}
 }
 
-func TestWrongConfigsAreRefused(t *testing.T) {
+func TestInvalidEditorConfigsAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		conf Config
 		want string

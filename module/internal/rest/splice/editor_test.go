@@ -181,7 +181,7 @@ func TestElementsAreCountedPastTake(t *testing.T) {
 	}
 }
 
-func TestARootThatIsNotAsDeclaredPassesNothing(t *testing.T) {
+func TestUnexpectedRootEmitsNothing(t *testing.T) {
 	object := Config{Root: Pointer{"r"}, Drop: []string{"x"}}
 	whole := Config{Drop: []string{"x"}}
 	list := Config{Root: Pointer{"r"}, List: true}
@@ -203,7 +203,7 @@ func TestARootThatIsNotAsDeclaredPassesNothing(t *testing.T) {
 	}
 }
 
-func TestARootThatIsThereTwiceIsAnError(t *testing.T) {
+func TestDuplicateRootIsAnError(t *testing.T) {
 	for _, in := range []string{`{"a":{"b":1,"b":2}}`, `{"a":{"b":1},"a":{}}`, `{"a":{"b":1},"a":2}`} {
 		if out, _, err := edited(plan(t, Config{Root: Pointer{"a", "b"}}), in, 100); !errors.Is(err, ErrRoot) {
 			t.Error(in, out, err)
@@ -234,7 +234,7 @@ func TestPointers(t *testing.T) {
 }
 
 // A text with an invalid byte must not be looked through again for each of its characters.
-func TestDecodesLongInvalidText(t *testing.T) {
+func TestLongInvalidTextIsDecodedLinearly(t *testing.T) {
 	text := strings.Repeat("é", 1<<20) + "\xff"
 	if got := unquote(nil, []byte(text)); string(got) != text[:2<<20]+"\ufffd" {
 		t.Errorf("%d bytes that end in %q", len(got), got[len(got)-4:])

@@ -84,7 +84,7 @@ func FuzzEditor(f *testing.F) {
 	})
 }
 
-func TestEveryPlanMeansWhatDecodingEditingAndEncodingMeans(t *testing.T) {
+func TestEveryPlanMatchesDecodeEditEncode(t *testing.T) {
 	for i, s := range seeds {
 		for which := range fuzzed {
 			same(t, []byte(s), uint64(i), uint(which))

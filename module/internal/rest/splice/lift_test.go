@@ -10,7 +10,7 @@ import (
 )
 
 // R10: values inside a resource become members of it, whatever the chunks they come in.
-func TestValuesAreLiftedAndDroppedInside(t *testing.T) {
+func TestNestedValuesAreLiftedAndDropped(t *testing.T) {
 	links := func(dst []byte, id Scalar) []byte { return append(dst, `"links":["`+id.Text+`"]`...) }
 	text := Lift{Name: "text", From: Pointer{"revisions", "0", "slots", "main", "content"}}
 	by := Lift{Name: "by", From: Pointer{"revisions", "0", "user"}, Values: map[string]string{"1": "root"}}
@@ -59,7 +59,7 @@ func TestValuesAreLiftedAndDroppedInside(t *testing.T) {
 	}
 }
 
-func TestLiftedValuesAreHeldToABound(t *testing.T) {
+func TestLiftedValuesAreBounded(t *testing.T) {
 	config := Config{Lift: []Lift{{Name: "b", From: Pointer{"a", "b"}}}}
 	run := func(c Config, n int) (int, error) {
 		plan, err := Compile(c)
@@ -92,7 +92,7 @@ func TestLiftedValuesAreHeldToABound(t *testing.T) {
 	}
 }
 
-func TestPlacesThatContradictEachOtherAreRefused(t *testing.T) {
+func TestConflictingLiftsAreRefused(t *testing.T) {
 	for want, c := range map[string]Config{
 		"two steps at least":        {Lift: []Lift{{Name: "a", From: Pointer{"b"}}}},
 		"expected a pointer of two": {DropAt: []Pointer{{"b"}}},

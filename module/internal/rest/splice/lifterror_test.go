@@ -8,7 +8,7 @@ import (
 )
 
 // An edit in the same chunk must not flush what was buffered, either.
-func TestAnErrorKeepsWhatIsBuffered(t *testing.T) {
+func TestErrorDoesNotFlushBufferedOutput(t *testing.T) {
 	p, err := Compile(Config{Rename: map[string]string{"n": "name"}, Lift: []Lift{{Name: "text", From: Pointer{"content", "rendered"}}}})
 	if err != nil {
 		t.Fatal(err)
@@ -22,7 +22,7 @@ func TestAnErrorKeepsWhatIsBuffered(t *testing.T) {
 
 // The part of the text in which the bound is exceeded is not passed on: who holds back as much as maxLifted can still
 // answer otherwise.
-func TestNothingIsPassedOnAfterAnError(t *testing.T) {
+func TestNothingIsEmittedAfterAnError(t *testing.T) {
 	p, err := Compile(Config{Lift: []Lift{{Name: "text", From: Pointer{"content", "rendered"}}}})
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestOnePlanServesTextsOfDifferentWindowsAndMembers(t *testing.T) {
+func TestOnePlanServesDifferentTexts(t *testing.T) {
 	p, err := Compile(Config{List: true, ID: Pointer{"id"}, Append: func(dst []byte, _ Scalar) []byte { return append(dst, `"x":0`...) }})
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-func TestAnAnswerWithTheCallersLinksIsNobodyElses(t *testing.T) {
+func TestAnswerWithCallerLinksVariesByAuthorization(t *testing.T) {
 	table, err := routes.New([]resource.Resource{things})
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func TestAnAnswerWithTheCallersLinksIsNobodyElses(t *testing.T) {
 }
 
 // A frame says how much memory is needed to read it, before there is any content.
-func TestAFrameThatAsksForMoreMemoryThanHTTPHasIsRefused(t *testing.T) {
+func TestZstdWindowSizeIsLimited(t *testing.T) {
 	for size, want := range map[int]Kind{8 << 20: "", 64 << 20: Coding} {
 		var b bytes.Buffer
 		z, err := zstd.NewWriter(&b, zstd.WithWindowSize(size))

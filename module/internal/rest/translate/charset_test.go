@@ -23,7 +23,7 @@ func in(t testing.TB, name, text string) string {
 	return s
 }
 
-func TestTextIsDecodedAsItIsLabelledOrConfiguredAndRefusedOtherwise(t *testing.T) {
+func TestTextIsDecodedAsLabelledOrConfiguredElseRefused(t *testing.T) {
 	const (
 		thing = `{"r":{"n":1,"t":"%"}}`
 		list  = `{"r":{"list":[{"n":1,"t":"%"}],"total":1}}`
@@ -67,7 +67,7 @@ func TestTextIsDecodedAsItIsLabelledOrConfiguredAndRefusedOtherwise(t *testing.T
 }
 
 // A wrong byte behind what was sent ends the connection: it is never passed on.
-func TestAWrongByteInALongListBreaksItOff(t *testing.T) {
+func TestInvalidByteInALongListAbortsIt(t *testing.T) {
 	const element = `{"n":1,"t":"x"},`
 	for _, c := range []struct {
 		named, wrong string
@@ -84,7 +84,7 @@ func TestAWrongByteInALongListBreaksItOff(t *testing.T) {
 }
 
 // Where nothing but the charset is declared, answers are decoded, and what is no JSON passes.
-func TestACharsetAloneDecodesJSONAndPassesTheRest(t *testing.T) {
+func TestCharsetAloneDecodesJSONOnly(t *testing.T) {
 	r := resource.Resource{Path: "things", Charset: "latin1"}
 	for _, c := range []struct {
 		method, target, media, body string
@@ -111,7 +111,7 @@ func TestACharsetAloneDecodesJSONAndPassesTheRest(t *testing.T) {
 }
 
 // R02: JSON with something behind it is no page, and does not pass for one.
-func TestJSONWithSomethingBehindItIsNeverPassedUntranslated(t *testing.T) {
+func TestJSONWithTrailingDataIsNeverPassedUntranslated(t *testing.T) {
 	for _, c := range []struct {
 		r                   resource.Resource
 		target, media, body string
@@ -134,7 +134,7 @@ func TestJSONWithSomethingBehindItIsNeverPassedUntranslated(t *testing.T) {
 	}
 }
 
-func TestNothingIsHeldOfAListThatIsDecoded(t *testing.T) {
+func TestDecodedListIsNotBuffered(t *testing.T) {
 	r := many
 	r.Charset = "latin1"
 	w := New(httptest.NewRecorder(), Config{Answer: answerTo(t, r, http.MethodGet, "/things?limit=100000")})

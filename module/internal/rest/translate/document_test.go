@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/charset"
 )
 
-func TestAWholeDocumentIsRead(t *testing.T) {
+func TestCompleteDocumentIsRead(t *testing.T) {
 	latin1, err := charset.Find("iso-8859-1")
 	if err != nil {
 		t.Fatal(err)

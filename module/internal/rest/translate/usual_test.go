@@ -12,7 +12,7 @@ var plainThings = resource.Resource{Path: "things"}
 
 // An answer of which nothing is declared is kept up to a bound while it is found out what
 // it is, and streams beyond.
-func TestWhatIsKeptOfAnUndeclaredAnswerIsBounded(t *testing.T) {
+func TestUndeclaredAnswerBufferIsLimited(t *testing.T) {
 	const piece = 1 << 10
 	filler := `"` + strings.Repeat("x", piece-3) + `",`
 	for _, c := range []struct {
@@ -66,7 +66,7 @@ func TestWhatIsKeptOfAnUndeclaredAnswerIsBounded(t *testing.T) {
 // outOfStep is what may be read before it is looked at.
 const outOfStep = sample
 
-func TestAnUndeclaredAnswerIsTheSameInAnyPieces(t *testing.T) {
+func TestUndeclaredAnswerIsTheSameInAnyChunks(t *testing.T) {
 	list := `{"data":[{"id":1},{"id":2}],"pagination":{"total":7,"page":2,"limit":2,"total_pages":4}}`
 	for _, c := range []struct{ name, method, media, coding, body, want, location string }{
 		{"an array behind a byte order mark", "GET", "application/json", "", "\xef\xbb\xbf[{\"id\":1},{\"id\":2}]", strings.NewReplacer("7", "null", "4", "null").Replace(list), ""},

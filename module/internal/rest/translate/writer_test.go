@@ -24,7 +24,7 @@ const (
 	oneAsAnUnit = "/things/1"
 )
 
-func TestAnswersAreTranslatedHoweverTheyCome(t *testing.T) {
+func TestAnswersAreTranslatedInAnyForm(t *testing.T) {
 	gbk, err := simplifiedchinese.GBK.NewEncoder().String(zhThing)
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestAnswersAreTranslatedHoweverTheyCome(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoJSONIsRefusedWhereJSONIsDeclared(t *testing.T) {
+func TestNonJSONIsRefusedWhereJSONIsDeclared(t *testing.T) {
 	for _, c := range []struct {
 		name, method, media, body string
 		failure                   Kind // "" for none
@@ -121,7 +121,7 @@ func TestWhatIsNoJSONIsRefusedWhereJSONIsDeclared(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotToBeTouchedIsNot(t *testing.T) {
+func TestAnswersNotToBeTranslatedPassUnchanged(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		status int
@@ -153,7 +153,7 @@ func TestWhatIsNotToBeTouchedIsNot(t *testing.T) {
 	}
 }
 
-func TestAnswersThatCannotBeTranslatedAreFailuresAsLongAsNothingWasSent(t *testing.T) {
+func TestUntranslatableAnswersFailBeforeTheFirstByte(t *testing.T) {
 	deep := `{"r":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`
 	for _, c := range []struct {
 		name   string
@@ -186,7 +186,7 @@ func TestAnswersThatCannotBeTranslatedAreFailuresAsLongAsNothingWasSent(t *testi
 	}
 }
 
-func TestALongListStreamsAndIsNeverEndedNeatlyWhenItBreaks(t *testing.T) {
+func TestBrokenListStreamNeverEndsCleanly(t *testing.T) {
 	element := `{"n":1,"t":"` + strings.Repeat("x", 1000) + `"}`
 	long := `{"r":{"list":[` + strings.Repeat(element+",", 200) + element + `],"total":201}}`
 	a := answerTo(t, things, "GET", "/things?limit=100")
@@ -260,7 +260,7 @@ func TestCreationsAndDeletions(t *testing.T) {
 	}
 }
 
-func TestTheVendorsTypeIsAnsweredWhenItWasAskedFor(t *testing.T) {
+func TestVendorMediaTypeIsAnsweredIfRequested(t *testing.T) {
 	const vendor = "application/vnd.acme.v1+json"
 	g := through(Config{Answer: answerTo(t, things, "GET", "/things/1"), MediaType: vendor}, 200, map[string]string{"Content-Type": jsonType}, oneThing, 0)
 	if g.Header().Get("Content-Type") != vendor {

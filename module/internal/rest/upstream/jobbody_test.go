@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
-func TestAJobsBodyCannotSetAParameterOfTheGateway(t *testing.T) {
+func TestJobBodyCannotSetGatewayParameters(t *testing.T) {
 	params := []supply.Param{{In: supply.Body, Name: "api_key", Value: "{env.KEY}"}}
 	for _, c := range []struct {
 		media, coding, body string

@@ -46,7 +46,7 @@ func judge(t failing, s *Set, path string, accept []string) {
 }
 
 // How a list is spread over fields, and the white space in it, mean nothing.
-func TestSpreadingAcceptOverFieldsChangesNothing(t *testing.T) {
+func TestSplitAcceptHeadersMeanTheSame(t *testing.T) {
 	s := acme(t)
 	ranges := []string{media("v1"), media("v2"), media("v3"), media("v9"), "application/json", "application/*", "*/*", "text/html", "application/vnd.acme+json", ""}
 	rapid.Check(t, func(t *rapid.T) {

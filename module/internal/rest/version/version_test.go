@@ -35,7 +35,7 @@ func acme(t testing.TB, change ...func(*Config)) *Set {
 
 func media(version string) string { return "application/vnd.acme." + version + "+json" }
 
-func TestWhichVersionARequestIsFor(t *testing.T) {
+func TestVersionNegotiation(t *testing.T) {
 	const json = "application/json"
 	for _, c := range []struct {
 		name, path string
@@ -138,7 +138,7 @@ func TestWhichVersionARequestIsFor(t *testing.T) {
 	}
 }
 
-func TestWithoutAVendorAcceptSaysNothing(t *testing.T) {
+func TestAcceptIsIgnoredWithoutAVendor(t *testing.T) {
 	s := acme(t, func(c *Config) { c.Vendor = "" })
 	for _, path := range []string{"/articles", "/v3/articles"} {
 		c, refused := s.Negotiate(path, []string{media("v9"), "application/vnd..v2+json", "application/vnd.v2+json"})
@@ -152,7 +152,7 @@ func TestWithoutAVendorAcceptSaysNothing(t *testing.T) {
 	}
 }
 
-func TestWithoutVersionsNothingIsOne(t *testing.T) {
+func TestWithoutVersionsNothingIsVersioned(t *testing.T) {
 	s, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestWithoutVersionsNothingIsOne(t *testing.T) {
 	}
 }
 
-func TestAVersionEndsAtItsSunsetAndOnlyIfItIsSaid(t *testing.T) {
+func TestVersionEndsAtItsSunsetIfConfigured(t *testing.T) {
 	at := now
 	s := acme(t, func(c *Config) { c.Now = func() time.Time { return at } })
 	status := func(path string) int {
@@ -186,7 +186,7 @@ func TestAVersionEndsAtItsSunsetAndOnlyIfItIsSaid(t *testing.T) {
 	}
 }
 
-func TestWhatEveryAnswerSays(t *testing.T) {
+func TestVersionHeadersOfEveryAnswer(t *testing.T) {
 	choose := func(path string) Choice {
 		c, _ := acme(t).Negotiate(path, nil)
 		return c
@@ -227,7 +227,7 @@ func TestWhatEveryAnswerSays(t *testing.T) {
 	}
 }
 
-func TestOfTwoDatesTheDocSpeaksOfThoseThatAreThere(t *testing.T) {
+func TestDocLinksOnlyTheDatesThatAreSet(t *testing.T) {
 	for _, c := range []struct {
 		v    Version
 		want string
@@ -241,7 +241,7 @@ func TestOfTwoDatesTheDocSpeaksOfThoseThatAreThere(t *testing.T) {
 	}
 }
 
-func TestAConfigurationThatCannotBeMeantIsRefused(t *testing.T) {
+func TestInvalidVersionConfigIsRefused(t *testing.T) {
 	clock := func() time.Time { return now }
 	for _, c := range []struct {
 		config Config
@@ -278,7 +278,7 @@ func TestAConfigurationThatCannotBeMeantIsRefused(t *testing.T) {
 	}
 }
 
-func TestAWeightIsOneOfTheRFC(t *testing.T) {
+func TestQualityWeightsFollowTheRFC(t *testing.T) {
 	for text, want := range map[string]int{
 		"0": 0, "0.": 0, "0.0": 0, "0.001": 1, "0.5": 500, "0.999": 999, "1": 1000, "1.": 1000, "1.000": 1000,
 		"": 0, ".5": 0, "1.001": 0, "2": 0, "-1": 0, "0.0001": 0, "1e0": 0, "0,5": 0, "NaN": 0, "Inf": 0, "0x1": 0, "+1": 0, "0.5 ": 0, "0.a": 0,

@@ -35,7 +35,7 @@ func TestXMLBecomesJSON(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoSmallPlainDocumentIsRefused(t *testing.T) {
+func TestInvalidXMLDocumentsAreRefused(t *testing.T) {
 	nested := strings.Repeat("<a>", maxDepth)
 	for name, text := range map[string]string{
 		"nothing": "", "another root": "<b/>", "two roots": "<a/><a/>", "cut": "<a><b>", "not closed": "<a></b>",
@@ -139,7 +139,7 @@ func FuzzValuesNeverBecomeMarkup(f *testing.F) {
 }
 
 // Whatever a document is, it becomes valid JSON or is refused.
-func FuzzDocumentsBecomeJSON(f *testing.F) {
+func FuzzXMLBecomesJSONOrIsRefused(f *testing.F) {
 	for _, text := range []string{"<a/>", `<a b="c">d<e/>f</a>`, "<!DOCTYPE a><a/>", "<a>&lt;\xff</a>", "<a><b/><b/></a>"} {
 		f.Add(text)
 	}
