@@ -15,7 +15,7 @@ func measuredGroup(base, subject *row, times float64) *group {
 	}}
 }
 
-func TestABoundIsMetOrMissed(t *testing.T) {
+func TestBenchmarkBoundsAreMetOrMissed(t *testing.T) {
 	bare := &row{name: "bare", gateway: &gateway{name: "bare"}, slices: []slice{{resident: 60 << 20}}}
 	for times, met := range map[float64]bool{0.5: true, 0.6: true, 0.61: false} {
 		all := bounds([]*group{measuredGroup(bare, &row{name: "api_proxy", bound: 0.6, aim: 0.5}, times)})
@@ -31,7 +31,7 @@ func TestABoundIsMetOrMissed(t *testing.T) {
 	}
 }
 
-func TestAColdTokenCostsWhatItTakesBeyondAVerification(t *testing.T) {
+func TestColdTokenCostExcludesVerification(t *testing.T) {
 	pairs := []ratio.Pair{{Subject: 200, Base: 100}, {Subject: 260, Base: 140}, {Subject: 1000, Base: 100}}
 	got := coldCost(pairs, []slice{{beside: 90}, {beside: 100}, {beside: 80}})
 	if got != 20 {
@@ -39,7 +39,7 @@ func TestAColdTokenCostsWhatItTakesBeyondAVerification(t *testing.T) {
 	}
 }
 
-func TestASignatureTakesTime(t *testing.T) {
+func TestSignatureTimeIsMeasured(t *testing.T) {
 	s, err := newSigner()
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestRowsAreFoundByTheirNames(t *testing.T) {
+func TestRowNamesAreUniqueAndShort(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, g := range new(bench).groups() {
 		for _, r := range g.all() {
@@ -26,7 +26,7 @@ func TestRowsAreFoundByTheirNames(t *testing.T) {
 	}
 }
 
-func TestOnlySelectsRowsWithTheirBase(t *testing.T) {
+func TestOnlyFlagSelectsRowsWithTheirBase(t *testing.T) {
 	b := &bench{options: options{only: regexp.MustCompile("HTTP/2$|^1,000 rules$")}}
 	var names []string
 	for _, g := range b.selected() {
@@ -50,7 +50,7 @@ func TestOnlyTheLastRuleMatches(t *testing.T) {
 	}
 }
 
-func TestEachConfigurationCountsByItself(t *testing.T) {
+func TestEachBenchmarkConfigCountsSeparately(t *testing.T) {
 	b := new(bench)
 	one, other := b.globalOptions("full, api_proxy", gatehouse{redis: true}), b.globalOptions("full, api_rest", gatehouse{redis: true})
 	if !strings.Contains(one, "prefix full--api-proxy:\n") || !strings.Contains(other, "prefix full--api-rest:\n") {

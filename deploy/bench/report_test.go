@@ -25,7 +25,7 @@ func exampleReport(t *testing.T) *report {
 	return b.report([]*group{g}, []string{"HAProxy: haproxy is not installed"})
 }
 
-func TestAReportHasMediansAndTheMeanRatio(t *testing.T) {
+func TestReportHasMediansAndMeanRatio(t *testing.T) {
 	r := exampleReport(t)
 	got := r.Groups[0].Rows[1]
 	want := rowReport{Name: "api_proxy", CPU: 80, RedisCPU: 20, UpstreamCPU: 20, Rate: 1000, P50: 1000, P99: 5000, Resident: 64, Ratio: 0.5, Low: 0.5, High: 0.5, Bound: 0.6, Aim: 0.5}
@@ -40,7 +40,7 @@ func TestAReportHasMediansAndTheMeanRatio(t *testing.T) {
 
 func round(v float64) float64 { return float64(int(v*1e6+0.5)) / 1e6 }
 
-func TestTheTableHasBoundsAndWhatIsLeftOut(t *testing.T) {
+func TestTableShowsBoundsAndOmissions(t *testing.T) {
 	table := exampleReport(t).table()
 	for _, want := range []string{"Documents\n", "80.0   20.0   20.0     1000     1000     5000    64  0.500 (0.50 to 0.50)", "bound 0.60, aim 0.50: met", "left out: HAProxy: haproxy is not installed"} {
 		if !strings.Contains(table, want) {
@@ -49,7 +49,7 @@ func TestTheTableHasBoundsAndWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestMarkdownHasTheSame(t *testing.T) {
+func TestMarkdownReportHasTheSameValues(t *testing.T) {
 	text := exampleReport(t).markdown()
 	for _, want := range []string{"| Documents | CPU |", "| bare | 200 | 0 | 0.0 | 0.0 | 32 | 1 |", "| api_proxy | 80 + 20 | 1000 | 1.0 | 5.0 | 64 | **0.50** (0.50 to 0.50) |",
 		"| api_proxy | 0.50 | 0.60 | 0.50 | met |", "Left out: HAProxy: haproxy is not installed"} {
@@ -59,7 +59,7 @@ func TestMarkdownHasTheSame(t *testing.T) {
 	}
 }
 
-func TestTheReportIsWritten(t *testing.T) {
+func TestReportIsWritten(t *testing.T) {
 	dir := t.TempDir()
 	if err := exampleReport(t).write(dir); err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestTheReportIsWritten(t *testing.T) {
 	}
 }
 
-func TestAForgedTokenDiffersInItsSignature(t *testing.T) {
+func TestForgedTokenDiffersInItsSignature(t *testing.T) {
 	token := "aaa.bbb." + strings.Repeat("A", 86)
 	for _, one := range []string{token, strings.ReplaceAll(token, "A", "C")} {
 		forged := forge([]string{one})[0]

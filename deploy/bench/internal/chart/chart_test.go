@@ -15,7 +15,7 @@ func example() Chart {
 	}}
 }
 
-func TestAChartIsWellFormed(t *testing.T) {
+func TestChartIsWellFormedXML(t *testing.T) {
 	for _, c := range []Chart{example(), {}} {
 		d := xml.NewDecoder(strings.NewReader(c.SVG()))
 		for {
@@ -30,7 +30,7 @@ func TestAChartIsWellFormed(t *testing.T) {
 	}
 }
 
-func TestABarIsAsLongAsItsValue(t *testing.T) {
+func TestChartBarLengthMatchesItsValue(t *testing.T) {
 	c := example()
 	c.Groups = c.Groups[:1]
 	svg := c.SVG()
@@ -49,7 +49,7 @@ func TestABarIsAsLongAsItsValue(t *testing.T) {
 	}
 }
 
-func TestABarEndsWithTheScale(t *testing.T) {
+func TestChartBarIsClippedAtTheScale(t *testing.T) {
 	svg := example().SVG()
 	if !strings.Contains(svg, `width="460.0" height="14" rx="2"/><line class="w" x1="790.0" x2="790.0"`) || !strings.Contains(svg, ">40.00</text>") {
 		t.Error(svg)

@@ -51,7 +51,7 @@ func target(s *httptest.Server, path string, status int) Target {
 	return Target{Address: address, Request: Request{Method: "GET", Path: path, Host: address}, Status: status, Connections: 3}
 }
 
-func TestResponsesOfEveryFormAreRead(t *testing.T) {
+func TestResponsesOfEveryFramingAreRead(t *testing.T) {
 	s := httptest.NewServer(newSeen())
 	defer s.Close()
 	for path, status := range map[string]int{"/": 200, "/chunks": 200, "/close": 200, "/empty": 204, "/refused": 401} {
@@ -69,7 +69,7 @@ func TestResponsesOfEveryFormAreRead(t *testing.T) {
 	}
 }
 
-func TestAnotherStatusIsAnError(t *testing.T) {
+func TestUnexpectedStatusIsAnError(t *testing.T) {
 	s := httptest.NewServer(newSeen())
 	defer s.Close()
 	c, err := Open(target(s, "/refused", 200))
@@ -85,7 +85,7 @@ func TestAnotherStatusIsAnError(t *testing.T) {
 	}
 }
 
-func TestARefusalUnderLoadIsCounted(t *testing.T) {
+func TestRefusalsUnderLoadAreCounted(t *testing.T) {
 	s := httptest.NewServer(newSeen())
 	defer s.Close()
 	c, err := Open(target(s, "/overloaded", 200))
@@ -98,7 +98,7 @@ func TestARefusalUnderLoadIsCounted(t *testing.T) {
 	}
 }
 
-func TestClosingEndsARun(t *testing.T) {
+func TestClosingTheClientEndsARun(t *testing.T) {
 	h := newSeen()
 	s := httptest.NewServer(h)
 	defer s.Close()
@@ -146,7 +146,7 @@ func TestTokensAreUsedInOrder(t *testing.T) {
 	}
 }
 
-func TestAPaceIsKept(t *testing.T) {
+func TestRequestRateIsKept(t *testing.T) {
 	h := newSeen()
 	s := httptest.NewServer(h)
 	defer s.Close()
@@ -161,7 +161,7 @@ func TestAPaceIsKept(t *testing.T) {
 	}
 }
 
-func TestABodyIsSent(t *testing.T) {
+func TestLoadClientSendsABody(t *testing.T) {
 	var form atomic.Value
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { form.Store(r.FormValue("grant_type")) }))
 	defer s.Close()
@@ -178,7 +178,7 @@ func TestABodyIsSent(t *testing.T) {
 	}
 }
 
-func TestStreamsOfHTTP2(t *testing.T) {
+func TestHTTP2Streams(t *testing.T) {
 	h := newSeen()
 	s := httptest.NewUnstartedServer(h)
 	s.EnableHTTP2 = true

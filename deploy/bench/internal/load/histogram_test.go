@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestABucketHoldsWhatIsCloseToItsLowest(t *testing.T) {
+func TestHistogramBucketBoundsAreTight(t *testing.T) {
 	for _, d := range []time.Duration{0, 1, 63, 64, 65, 127, 128, 1000, 12_345, time.Millisecond, 17 * time.Second, math.MaxInt64} {
 		low := lowest(bucket(d))
 		if low > d || float64(d-low) > float64(d)/perOctave {
@@ -15,7 +15,7 @@ func TestABucketHoldsWhatIsCloseToItsLowest(t *testing.T) {
 	}
 }
 
-func TestBucketsAreInOrder(t *testing.T) {
+func TestHistogramBucketsAreOrdered(t *testing.T) {
 	last := -1
 	for d := time.Duration(0); d < 100_000; d++ {
 		b := bucket(d)

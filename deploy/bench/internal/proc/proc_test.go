@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestTimesOfAStat(t *testing.T) {
+func TestProcessTimesAreParsed(t *testing.T) {
 	for raw, want := range map[string]time.Duration{
 		"17 (caddy) S 1 17 17 0 -1 4194560 5000 0 0 0 123 45 0 0 20 0 9 0 100 0 0":          1680 * time.Millisecond,
 		"17 (a) (b c) 1 2) R 1 17 17 0 -1 4194560 5000 0 0 0 7 0 0 0 20 0 9 0 100 0 0":      70 * time.Millisecond,
@@ -23,7 +23,7 @@ func TestTimesOfAStat(t *testing.T) {
 	}
 }
 
-func TestMemoryOfAStatus(t *testing.T) {
+func TestResidentMemoryIsParsed(t *testing.T) {
 	if got, err := parseResident("Name:\tcaddy\nVmHWM:\t  99 kB\nVmRSS:\t   61440 kB\nThreads:\t9\n"); err != nil || got != 60<<20 {
 		t.Error(got, err)
 	}
@@ -34,7 +34,7 @@ func TestMemoryOfAStatus(t *testing.T) {
 	}
 }
 
-func TestWhatThisProcessUses(t *testing.T) {
+func TestOwnProcessUsage(t *testing.T) {
 	before, err := CPU(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestWhatThisProcessUses(t *testing.T) {
 	}
 }
 
-func TestWhatThisProcessUsesIsTheSameInBoth(t *testing.T) {
+func TestOwnUsageMatchesProc(t *testing.T) {
 	coarse, err := CPU(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestWhatThisProcessUsesIsTheSameInBoth(t *testing.T) {
 	}
 }
 
-func TestAProcessThatIsGoneIsAnError(t *testing.T) {
+func TestVanishedProcessIsAnError(t *testing.T) {
 	if _, err := CPU(1 << 30); err == nil {
 		t.Error("no error")
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTheBaseIsBesideEverySubject(t *testing.T) {
+func TestBaseRunsBesideEverySubject(t *testing.T) {
 	for subjects := range 9 {
 		for rotation := range 10 {
 			order := Schedule(subjects, rotation)
@@ -29,7 +29,7 @@ func TestTheBaseIsBesideEverySubject(t *testing.T) {
 	}
 }
 
-func TestARatioIsAgainstTheNeighbours(t *testing.T) {
+func TestRatioComparesWithNeighbouringRuns(t *testing.T) {
 	schedule := []int{Base, 0, 1, Base, 2, Base}
 	// The machine is four times as slow at the end: the base takes 10, 20 and 40.
 	values := []float64{10, 7, 28, 20, 40, 40}
@@ -44,7 +44,7 @@ func TestARatioIsAgainstTheNeighbours(t *testing.T) {
 	}
 }
 
-func TestASummaryIsTheGeometricMeanAndItsSpread(t *testing.T) {
+func TestSummaryIsTheGeometricMeanAndSpread(t *testing.T) {
 	got := Summarize([]float64{0.5, 2, 1, 1})
 	if math.Abs(got.Mean-1) > 1e-12 || got.Low != 0.5 || got.High != 2 {
 		t.Error(got)
