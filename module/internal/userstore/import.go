@@ -136,7 +136,7 @@ func (s *Users) findImported(ctx context.Context, id, name string) (kept store.U
 		return kept, false, err
 	case kept.Username != name:
 		return kept, false, invalidField("username", "the username is that of another user in other letter case")
-	case id != "":
+	case id != "" && kept.ID != id: // the same ID: another import has made the user since the first read
 		return kept, false, invalidField("username", "the username is that of a user with another id")
 	}
 	return kept, true, nil

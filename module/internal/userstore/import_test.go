@@ -184,7 +184,7 @@ func TestParallelImportsCreateEachUserOnce(t *testing.T) {
 				if err != nil {
 					t.Errorf("user %d: %v", i, err)
 				}
-				if done == Created {
+				if err == nil && done == Created {
 					created++
 				}
 			})
