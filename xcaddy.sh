@@ -145,10 +145,10 @@ static_checks() {
 	fi
 }
 
-# These suites drive programs that are built without -race, browsers or real APIs, or measure
+# These suites drive programs that are built without -race, such as the commands, browsers or real APIs, or measure
 # programs. What runs at the same time in a gateway is tested with -race by the suites gateway,
 # restapi and outage and by the packages themselves.
-driving=(qrlogin cluster quickstart growth wordpress mediawiki variantb book examples)
+driving=(cli qrlogin cluster quickstart growth wordpress mediawiki variantb book examples)
 # What measures memory and time has the machine to itself.
 measured='/internal/e2e/soak$|/plugins/limiter/redis$'
 
