@@ -13,11 +13,15 @@ const (
 	sharedBytes = len(sharedTexts{}.lists) * (8 + maxShared + 64)
 )
 
-// sharedTexts keeps one copy of what many tokens have in common: issuer, audience, client, scopes and key. A list
-// takes the place of another one with its hash, so the table needs neither locks nor a clean-up.
+// sharedTexts keeps one copy of what many tokens have in common: issuer, audience, client, scopes and key. The hash of
+// a list chooses a set of places. A list takes an empty one or else that of another list, so the table needs neither
+// locks nor a clean-up. With one place only, two lists of the same hash would push each other out with each token.
 type sharedTexts struct {
 	lists [1024]atomic.Pointer[[]string]
 }
+
+// perSet is how many lists have place in a set.
+const perSet = 4
 
 var sharedSeed = maphash.MakeSeed()
 
@@ -33,13 +37,20 @@ func (s *sharedTexts) share(list []string) (shared []string, own uint32) {
 		_ = h.WriteByte(0)
 		own += 16 + textBytes(text)
 	}
-	slot := &s.lists[h.Sum64()%uint64(len(s.lists))]
-	if have := slot.Load(); have != nil && slices.Equal(*have, list) {
-		return *have, 0
+	hash := h.Sum64()
+	set := s.lists[hash%uint64(len(s.lists)/perSet)*perSet:][:perSet]
+	place := &set[hash>>32%perSet]
+	for i := range set {
+		switch have := set[i].Load(); {
+		case have == nil:
+			place = &set[i]
+		case slices.Equal(*have, list):
+			return *have, 0
+		}
 	}
 	list = slices.Clone(list) // a parameter that is kept would be allocated by each caller
 	if own <= maxShared {
-		slot.Store(&list)
+		place.Store(&list)
 	}
 	return list, own
 }
