@@ -337,14 +337,13 @@ func TestUnsolicitedAnswerIsDiscarded(t *testing.T) {
 		forged <- true
 		_, _ = io.Copy(io.Discard, in)
 	})
-	s.onBoth(t, func(t *testing.T, site string) {
-		for range 5 {
-			if _, body := harness.Get(t, site); body != "hi" {
-				t.Error(body)
-			}
-			<-forged
+	// By reverse_proxy only mostly: net/http may send the next request before it has looked for more.
+	for range 20 {
+		if _, body := harness.Get(t, s.API); body != "hi" {
+			t.Fatal(body)
 		}
-	})
+		<-forged
+	}
 }
 
 func TestManyConcurrentRequests(t *testing.T) {
