@@ -31,7 +31,7 @@ const (
 	KindUser       Kind = "user"       // a user of the directory kept in the store, by ID
 	KindUsername   Kind = "username"   // canonical user name -> user ID
 	KindClient     Kind = "client"     // a client kept in the store, by client_id
-	KindOrigin     Kind = "origin"     // that a stored client lists a browser origin; found by the origin
+	KindOrigin     Kind = "origin"     // that a stored client has a browser origin or an optional grant type; found by it
 	KindPushed     Kind = "par"        // a pushed authorization request (RFC 9126)
 	KindAssertion  Kind = "assertion"  // the jti of a client assertion that was used
 	KindVanished   Kind = "vanished"   // a client that a configuration no longer had

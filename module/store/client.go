@@ -92,9 +92,9 @@ type RegistrationLedger struct {
 	Places map[string]int64 `json:"places,omitempty"`
 }
 
-// Origin says that a client in the store has a browser origin, see [oauth.Client.CORSOrigins]. It is stored under
-// [OriginKey] with [OriginParent] as parent, so that the clients of an origin are found without reading all. It is
-// written before the client's own record, which decides.
+// Origin says that a client in the store has a browser origin, see [oauth.Client.CORSOrigins], or an optional grant type
+// ("grant_type " and its name in place of the origin). It is stored under [OriginKey] with [OriginParent] as parent, so
+// that such clients are found without reading all. It is written before the client's own record, which decides.
 type Origin struct {
 	schema
 	Client string `json:"client"`
@@ -110,7 +110,7 @@ func OriginKey(origin, client string) Key {
 // OriginParent is the parent of all records of one origin.
 func OriginParent(origin string) string { return digest(origin) }
 
-// OriginIndex says when the origins of all clients were last compared with their [Origin] records, which earlier
+// OriginIndex says when the origins and grant types of all clients were last compared with their [Origin] records, which earlier
 // releases do not write.
 type OriginIndex struct {
 	schema

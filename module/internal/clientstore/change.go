@@ -54,7 +54,7 @@ func newID() string { return "c-" + secret.ID() }
 func (c *Clients) createRecord(ctx context.Context, k store.Client, parent string) error {
 	value, err := encodeClient(k)
 	if err == nil {
-		err = c.addOrigins(ctx, k, nil)
+		err = c.addTerms(ctx, k, nil)
 	}
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (c *Clients) Delete(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	lost, err := c.lostOrigins(ctx, k, store.Client{})
+	lost, err := c.lostTerms(ctx, k, store.Client{})
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (c *Clients) Delete(ctx context.Context, id string) error {
 	if err := c.Store.Delete(ctx, clientKey(id)); err != nil {
 		return err
 	}
-	c.dropOrigins(ctx, lost)
+	c.dropTerms(ctx, lost)
 	return c.revokeTokens(ctx, id)
 }
 
@@ -166,13 +166,13 @@ func (c *Clients) changeRecord(ctx context.Context, id string, change func(store
 			return false, err
 		}
 		record.Expires = k.UnusedUntil
-		if lost, err = c.lostOrigins(ctx, before, k); err != nil {
+		if lost, err = c.lostTerms(ctx, before, k); err != nil {
 			return false, err
 		}
-		return true, c.addOrigins(ctx, k, &before)
+		return true, c.addTerms(ctx, k, &before)
 	})
 	if err == nil {
-		c.dropOrigins(ctx, lost)
+		c.dropTerms(ctx, lost)
 	}
 	return k, err
 }

@@ -24,7 +24,7 @@ func TestEveryStoredClientsOriginIsAllowed(t *testing.T) {
 			t.Fatal(origin)
 		}
 	}
-	if n := memory.lists.Load(); n > clients+2+clients/surveyPage+2 {
+	if n := memory.lists.Load(); n > clients+2+clients/checkPage+2 {
 		t.Errorf("%d lists for %d origins", n, clients)
 	}
 	memory.lists.Store(0)
@@ -135,7 +135,7 @@ func TestOriginsWithoutARecordAreFound(t *testing.T) {
 			return origin
 		}
 		var all []string
-		for i := range 3 * surveyPage {
+		for i := range 3 * checkPage {
 			all = append(all, add(fmt.Sprint("old-", i)))
 		}
 		if got := allowed(c, slices.Clone(all)...); len(got) != len(all) {

@@ -10,15 +10,11 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/gatehouse/gatehouse/module/oauth"
-	"github.com/gatehouse/gatehouse/module/store"
 )
 
 const (
 	// surveyEvery is how old what is known about the grants of stored clients may be, and what is known about an origin.
 	surveyEvery = 2 * time.Second
-	// maxSurveyed is how many clients are read for their grants, in the order of their ids, of those that an operator
-	// made and of those that registered themselves: so that the latter crowd out none of the former.
-	maxSurveyed = 1000
 	// maxOrigins bounds what is remembered of origins, and maxOrigin the length of one, in bytes: a host has 253.
 	maxOrigins = 10_000
 	maxOrigin  = 512
@@ -26,7 +22,6 @@ const (
 	// come from anybody, and a preflight is answered under overload too.
 	originQuestions = 16
 	originWait      = 100 * time.Millisecond
-	surveyPage      = 100
 	// seenFor is how long a guard believes what it found about a stored client. One that
 	// is deleted is revoked too, which reaches guards at once.
 	seenFor = 3 * time.Second
@@ -61,7 +56,7 @@ type Registry struct {
 
 	originTurns chan struct{} // has room for originQuestions
 	seenOrigins map[string]sighting
-	checked     time.Time // when this node last saw to the index of origins
+	checked     time.Time // when this node last saw to the index of clients
 }
 
 // sighting is what a guard found about a stored client.
@@ -77,14 +72,20 @@ type grantEnds map[oauth.GrantType]time.Time
 
 func (o grantEnds) addClient(c *oauth.Client) {
 	for _, g := range oauth.OptionalGrantTypes {
-		end, dated := c.Until[g]
-		if !c.MayUse(g) || !dated && slices.Contains(oauth.DeprecatedGrantTypes, g) {
+		if !hasOptional(c, g) {
 			continue
 		}
+		end := c.Until[g]
 		if last, known := o[g]; !known || end.After(last) {
 			o[g] = end
 		}
 	}
+}
+
+// hasOptional reports whether a client has an optional grant type. It may have ended.
+func hasOptional(c *oauth.Client, g oauth.GrantType) bool {
+	_, dated := c.Until[g]
+	return c.MayUse(g) && (dated || !slices.Contains(oauth.DeprecatedGrantTypes, g))
 }
 
 func (o grantEnds) has(g oauth.GrantType, now time.Time) bool {
@@ -168,7 +169,7 @@ func (r *Registry) lookUpOrigin(origin string, before bool) bool {
 	return there
 }
 
-// checkIndex has the index of origins checked from time to time. The first question of a process waits for that, as
+// checkIndex has the index of clients checked from time to time. The first question of a process waits for that, as
 // the store may be of an earlier release.
 func (r *Registry) checkIndex(ctx context.Context, now time.Time) {
 	r.mu.Lock()
@@ -186,7 +187,7 @@ func (r *Registry) checkIndex(ctx context.Context, now time.Time) {
 		defer close(done)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkEvery/2)
 		defer cancel()
-		if r.Stored.CheckOrigins(ctx) != nil { // the store is away: soon again
+		if r.Stored.CheckIndex(ctx) != nil { // the store is away: soon again
 			r.mu.Lock()
 			r.checked = now.Add(checkLease - checkEvery)
 			r.mu.Unlock()
@@ -320,24 +321,19 @@ func (r *Registry) storedGrants() grantEnds {
 	return r.storedUntil
 }
 
+// survey asks the store for one client of each optional grant type: how many there are makes no difference.
 func (r *Registry) survey() (grantEnds, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
 	defer cancel()
+	r.checkIndex(ctx, r.Stored.Now())
 	until := grantEnds{}
-	for _, parent := range []string{store.ClientParent, store.RegisteredParent} {
-		after := ""
-		for range maxSurveyed / surveyPage {
-			page, err := r.Stored.listRecords(ctx, parent, after, surveyPage)
-			if err != nil {
-				return nil, err
-			}
-			for _, k := range page {
-				after = k.ID
-				until.addClient(clientOf(k))
-			}
-			if len(page) < surveyPage {
-				break
-			}
+	for _, g := range oauth.OptionalGrantTypes {
+		found, err := r.Stored.anyWith(ctx, grantTerm(g))
+		if err != nil {
+			return nil, err
+		}
+		if found != nil {
+			until.addClient(found)
 		}
 	}
 	return until, nil
