@@ -27,8 +27,9 @@ const maxKept = 16
 // Server serves descriptions of an API. The guard in front decides who may read them. The zero value
 // is ready for use.
 type Server struct {
-	mu   sync.Mutex
-	kept map[variant]*description
+	making sync.Mutex // held while a description is generated, one at a time
+	mu     sync.Mutex // held for a moment
+	kept   map[variant]*description
 }
 
 // variant is what descriptions of one API differ in.
@@ -66,22 +67,41 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, path string, c Co
 	return nil
 }
 
-// describe returns the description of c, which is generated when it is first asked for.
+// describe returns the description of c, which is generated when it is first asked for. Requests for one that is kept
+// do not wait for others.
 func (s *Server) describe(c Config) (*description, error) {
 	v := variant{c.Version, c.Server, c.Needs}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if d := s.kept[v]; d != nil {
+	if d := s.find(v); d != nil {
+		return d, nil
+	}
+	s.making.Lock()
+	defer s.making.Unlock()
+	if d := s.find(v); d != nil { // somebody else has asked for it meanwhile
 		return d, nil
 	}
 	d, err := newDescription(c)
-	if err == nil && len(s.kept) < maxKept {
-		if s.kept == nil {
-			s.kept = make(map[variant]*description)
-		}
-		s.kept[v] = d
+	if err == nil {
+		s.keep(v, d)
 	}
 	return d, err
+}
+
+func (s *Server) find(v variant) *description {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.kept[v]
+}
+
+func (s *Server) keep(v variant, d *description) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.kept) >= maxKept {
+		return
+	}
+	if s.kept == nil {
+		s.kept = make(map[variant]*description)
+	}
+	s.kept[v] = d
 }
 
 func newDescription(c Config) (*description, error) {

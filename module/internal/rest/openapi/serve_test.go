@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
@@ -51,18 +52,56 @@ func TestDescriptionIsBuiltOnce(t *testing.T) {
 }
 
 func TestCachedDescriptionsAreLimited(t *testing.T) {
-	p, ask := newServer(t)
-	for i := range 3 * maxKept {
-		prefix := fmt.Sprintf("/p%d", i)
-		for range 2 {
+	for _, times := range []int{1, 2, 10} {
+		p, ask := newServer(t)
+		ask("GET", "", "/openapi.json")
+		first := p.kept[variant{}]
+		for i := range times * maxKept {
+			prefix := fmt.Sprintf("/p%d", i)
 			if w := ask("GET", prefix, "/openapi.json"); !strings.Contains(w.Body.String(), `"url":"`+prefix+`"`) {
-				t.Fatalf("%s: %.200s", prefix, w.Body)
+				t.Fatalf("%d x: %s: %.200s", times, prefix, w.Body)
 			}
 		}
+		if len(p.kept) != maxKept || p.kept[variant{}] != first {
+			t.Errorf("%d x: %d descriptions are kept, want %d with the first", times, len(p.kept), maxKept)
+		}
 	}
-	if len(p.kept) != maxKept {
-		t.Errorf("%d descriptions are kept, want %d", len(p.kept), maxKept)
+}
+
+// slowGuard keeps a description from being generated until it is closed; it takes one question before.
+type slowGuard chan struct{}
+
+func (g slowGuard) Needs(string, string) (scopes []string, public, denied bool) {
+	<-g
+	return nil, true, false
+}
+
+func TestKeptDescriptionIsServedWhileAnotherIsGenerated(t *testing.T) {
+	p, ask := newServer(t)
+	ask("GET", "", "/openapi.json")
+	table, err := routes.New([]resource.Resource{{Path: "articles"}})
+	if err != nil {
+		t.Fatal(err)
 	}
+	guard, served := make(slowGuard), make(chan int)
+	var both sync.WaitGroup
+	both.Go(func() {
+		_ = p.Serve(httptest.NewRecorder(), httptest.NewRequest("GET", "/openapi.json", nil), "/openapi.json",
+			Config{Server: "/other", Table: table, Issuer: "https://id.example", Needs: guard})
+	})
+	guard <- struct{}{} // it is at it
+	both.Go(func() { served <- ask("GET", "", "/openapi.json").Code })
+	select {
+	case status := <-served:
+		if status != http.StatusOK {
+			t.Error(status)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it waits for the other")
+		go func() { <-served }()
+	}
+	close(guard)
+	both.Wait()
 }
 
 func TestUnchangedDescriptionIsNotModified(t *testing.T) {
