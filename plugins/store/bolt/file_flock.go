@@ -10,6 +10,9 @@ import (
 	"time"
 )
 
+// noFollow has [os.OpenFile] refuse a symbolic link.
+const noFollow = syscall.O_NOFOLLOW
+
 // copyOwner gives a file to the owner of another one: whoever compacts a file may be root, and the gateway not.
 func copyOwner(file *os.File, from fs.FileInfo) error {
 	own, err := file.Stat()

@@ -41,15 +41,20 @@ func Open(o Options) (*Backend, error) {
 	if o.GroupCommit < 0 || o.GroupCommit > maxWait {
 		return nil, fmt.Errorf("store bolt: the group commit is %s, it must be from 0 to %s", o.GroupCommit, maxWait)
 	}
+	path, err := resolvePath(o.Path)
+	if err != nil {
+		return nil, err
+	}
+	return openResolved(path, o)
+}
+
+// openResolved is Open with the result of [resolvePath]. It follows no symbolic link at the end of the path.
+func openResolved(path string, o Options) (*Backend, error) {
 	if o.Logger == nil {
 		o.Logger = zap.NewNop()
 	}
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	path, err := resolvePath(o.Path)
-	if err != nil {
-		return nil, err
 	}
 	h := &handle{path: path, log: o.Logger}
 	if err := h.reopen(); err != nil {
@@ -123,7 +128,7 @@ func bboltOptions(file **os.File) *bbolt.Options {
 		FreelistType: bbolt.FreelistMapType,
 		NoSync:       false, // an acknowledged write is on the disk
 		OpenFile: func(name string, flag int, mode fs.FileMode) (f *os.File, err error) {
-			f, err = os.OpenFile(name, flag, mode)
+			f, err = os.OpenFile(name, flag|noFollow, mode)
 			*file = f
 			return f, err
 		},

@@ -86,59 +86,60 @@ func prepareCopy(ctx context.Context, copied string, owner fs.FileInfo, r store.
 	if err := removeFile(copied); err != nil {
 		return err
 	}
-	if err := copyFile(ctx, r.Snapshot, copied, r.Progress); err != nil {
-		return err
-	}
-	b, err := Open(Options{Path: copied})
+	made, err := copyFile(ctx, r, copied, owner)
 	if err != nil {
 		return err
 	}
-	if r.Prepare != nil {
+	b, err := openResolved(copied, Options{})
+	if err != nil {
+		return err
+	}
+	if opened, bad := b.handle.file.Stat(); bad != nil || !os.SameFile(made, opened) {
+		err = fmt.Errorf("%s: another program has put a file of its own there", copied)
+	}
+	if err == nil && r.Prepare != nil {
 		err = r.Prepare(ctx, b)
 	}
-	if err = errors.Join(err, b.Close()); err != nil {
-		return err
-	}
-	file, err := os.Open(copied)
-	if err != nil {
-		return err
-	}
-	err = giveTo(file, owner, os.Geteuid())
-	if err == nil {
-		err = file.Sync()
-	}
-	return errors.Join(err, file.Close())
+	return errors.Join(err, b.Close())
 }
 
 // copyStep is how many bytes are copied between two looks at the context.
 const copyStep = 1 << 20
 
-func copyFile(ctx context.Context, from, to string, progress func(int64)) (err error) {
-	in, err := os.Open(from)
+// copyFile copies the snapshot into a new file, which belongs to the owner of another one.
+func copyFile(ctx context.Context, r store.Restoration, to string, owner fs.FileInfo) (made fs.FileInfo, err error) {
+	in, err := os.Open(r.Snapshot)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = in.Close() }()
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
 	for {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		n, err := io.CopyN(out, in, copyStep)
-		if progress != nil {
-			progress(n)
+		if r.Progress != nil {
+			r.Progress(n)
 		}
 		if errors.Is(err, io.EOF) {
-			return out.Sync()
+			break
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
+	if err := giveTo(out, owner, os.Geteuid()); err != nil {
+		return nil, err
+	}
+	if made, err = out.Stat(); err != nil {
+		return nil, err
+	}
+	return made, out.Sync()
 }
 
 // replaceSecret puts another secret in the place of the one that is there, if they differ.
@@ -146,7 +147,7 @@ func replaceSecret(path, suffix string, owner fs.FileInfo, value []byte, done *s
 	if len(value) == 0 {
 		return nil
 	}
-	k := keeper{path: path, log: zap.NewNop()}
+	k := keeper{path: path, log: zap.NewNop(), made: func(file *os.File) error { return giveTo(file, owner, os.Geteuid()) }}
 	have, err := os.ReadFile(path)
 	switch {
 	case err == nil && string(bytes.TrimRight(have, "\r\n")) == string(value):
@@ -162,11 +163,7 @@ func replaceSecret(path, suffix string, owner fs.FileInfo, value []byte, done *s
 	if err != nil {
 		return fmt.Errorf("the secret cannot be replaced: %w", err)
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(giveTo(file, owner, os.Geteuid()), file.Close())
+	return nil
 }
 
 // makeDir makes a folder and those above it that are missing. Each belongs to the owner of the folder that it is in:
@@ -190,14 +187,24 @@ func makeDir(path string) error {
 	if err := os.Mkdir(path, 0o700); err != nil {
 		return err
 	}
-	dir, err := os.Open(path)
+	dir, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
 	if err != nil {
 		return err
 	}
-	return errors.Join(giveTo(dir, owner, os.Geteuid()), dir.Close())
+	info, err := dir.Stat()
+	switch {
+	case err != nil:
+	case !info.IsDir():
+		err = fmt.Errorf("%s: another program has put a file of its own there", path)
+	default:
+		err = giveTo(dir, owner, os.Geteuid())
+	}
+	return errors.Join(err, dir.Close())
 }
 
 // giveTo gives a file to the owner of another one if root asks for it. Nobody else may: what they restore stays theirs.
+// It MUST be the file that was made here, and not opened again by its name: the folder belongs to the user of the gateway,
+// who could have put a link to somebody else's file in its place.
 func giveTo(file *os.File, owner fs.FileInfo, euid int) error {
 	if euid != 0 {
 		return nil

@@ -3,10 +3,13 @@
 package bolt
 
 import (
+	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -74,5 +77,80 @@ func TestRestoreBelowAFileIsRefused(t *testing.T) {
 	file := saved(t, filled(t, Options{}, 1))
 	if _, err := (&Bolt{resolved: filepath.Join(file, "state.db")}).Restore(t.Context(), store.Restoration{Snapshot: file}); err == nil {
 		t.Error("a file is taken for a folder")
+	}
+}
+
+// The user whom the folder belongs to must not get files of others from a restore by root: it gives away what it has made,
+// and nothing that has got the name since.
+func TestRestoreByRootGivesAwayNoFileOfOthers(t *testing.T) {
+	file := saved(t, filled(t, Options{}, 1))
+	home, victim := t.TempDir(), filepath.Join(t.TempDir(), "shadow")
+	must(t, os.WriteFile(victim, []byte("of root"), 0o640))
+	if os.Geteuid() == 0 {
+		must(t, os.Chown(home, somebody, somebody))
+	}
+	uid, gid := ownerOf(t, stat(t, victim))
+	path := filepath.Join(home, "state.db")
+	swap := func(context.Context, store.Backend) error {
+		must(t, os.Remove(path+restoreSuffix))
+		return os.Symlink(victim, path+restoreSuffix)
+	}
+	_, _ = (&Bolt{resolved: path}).Restore(t.Context(), store.Restoration{Snapshot: file, Prepare: swap})
+	info := stat(t, victim)
+	if u, g := ownerOf(t, info); u != uid || g != gid || info.Mode().Perm() != 0o640 {
+		t.Errorf("the file of root belongs to %d:%d, mode %v", u, g, info.Mode())
+	}
+}
+
+// As above, while the secret is replaced.
+func TestRestoredSecretGivesAwayNoFileOfOthers(t *testing.T) {
+	home, victim := t.TempDir(), filepath.Join(t.TempDir(), "shadow")
+	must(t, os.WriteFile(victim, []byte("of root"), 0o640))
+	if os.Geteuid() == 0 {
+		must(t, os.Chown(home, somebody, somebody))
+	}
+	uid, gid := ownerOf(t, stat(t, victim))
+	path := filepath.Join(home, "state.db.secret")
+	stop := make(chan struct{})
+	var attacker sync.WaitGroup
+	attacker.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && os.Rename(path, path+".stolen") == nil {
+				_ = os.Symlink(victim, path)
+			}
+		}
+	})
+	for i := range 200 {
+		done := new(store.Restored)
+		_ = replaceSecret(path, fmt.Sprintf(".before-%d", i), stat(t, home), []byte(fmt.Sprintf("%043d", i)), done)
+	}
+	close(stop)
+	attacker.Wait()
+	if u, g := ownerOf(t, stat(t, victim)); u != uid || g != gid {
+		t.Errorf("the file of root belongs to %d:%d", u, g)
+	}
+}
+
+// A file that is not the one that was made is not opened, much less prepared.
+func TestStateIsNotOpenedThroughLinks(t *testing.T) {
+	dir := t.TempDir()
+	target, link := filepath.Join(dir, "empty"), filepath.Join(dir, "link")
+	must(t, os.WriteFile(target, nil, 0o640))
+	must(t, os.Symlink(target, link))
+	if b, err := openResolved(link, Options{}); err == nil {
+		_ = b.Close()
+		t.Error("a symbolic link is followed")
+	}
+	if info := stat(t, target); info.Size() != 0 || info.Mode().Perm() != 0o640 {
+		t.Errorf("the target has %d bytes, mode %v", info.Size(), info.Mode())
+	}
+	var file *os.File
+	if _, err := bboltOptions(&file).OpenFile(link, os.O_RDWR, 0o600); err == nil {
+		t.Error("a symbolic link is followed after it was looked at")
 	}
 }

@@ -24,6 +24,8 @@ const maxSecret = 4096
 type keeper struct {
 	path string
 	log  *zap.Logger
+	// made, if not nil, prepares a new file before it gets its name.
+	made func(*os.File) error
 
 	mu    sync.Mutex
 	value []byte
@@ -98,6 +100,9 @@ func (k *keeper) writeSecret(value []byte) error {
 		return err
 	}
 	_, err = file.Write(value)
+	if err == nil && k.made != nil {
+		err = k.made(file)
+	}
 	if err == nil {
 		err = file.Sync()
 	}
