@@ -8,11 +8,11 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
+	"github.com/gatehouse/gatehouse/module/internal/rest/cursorpages"
 	"github.com/gatehouse/gatehouse/module/internal/rest/exchange"
 	"github.com/gatehouse/gatehouse/module/internal/rest/headerfilter"
 	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
 	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
-	"github.com/gatehouse/gatehouse/module/internal/rest/pages"
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/upstream"
@@ -27,7 +27,7 @@ func (h *REST) operate(w http.ResponseWriter, c *call) error {
 		return refused
 	}
 	if m.Operation.Follows() {
-		f := pages.Follower{MaxAnswers: h.follows, Unreadable: h.exchanger.Unreadable}
+		f := cursorpages.Follower{MaxAnswers: h.follows, Unreadable: h.exchanger.Unreadable}
 		return f.Serve(w, &c.Call, up, h.asker(c, m))
 	}
 	query, _ := url.ParseQuery(c.Asked.RawQuery) // Request has read it

@@ -15,8 +15,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
 	"github.com/gatehouse/gatehouse/module/internal/rest/conditional"
+	"github.com/gatehouse/gatehouse/module/internal/rest/cursorpages"
 	"github.com/gatehouse/gatehouse/module/internal/rest/exchange"
-	"github.com/gatehouse/gatehouse/module/internal/rest/pages"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/upstream"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
@@ -39,7 +39,7 @@ func (h *REST) provision(ctx caddy.Context) error {
 	h.log = ctx.Slogger()
 	h.answers = handler.NewUpstreamAnswers(h.log)
 	digest := h.configDigest() // before guest modules are loaded out of the configuration
-	h.follows = cmp.Or(h.follows, pages.MaxAnswers)
+	h.follows = cmp.Or(h.follows, cursorpages.MaxAnswers)
 	h.MaxBody = cmp.Or(h.MaxBody, defaultMaxBody)
 	if err := h.Check(); err != nil {
 		return err
