@@ -119,8 +119,8 @@ func (q *Queue) lookThrough(ctx context.Context) error {
 	return nil
 }
 
-// processMark does what one job needs: it removes its mark, ends or repeats an interrupted run,
-// or starts a new one.
+// processMark does what one job needs: it removes its mark, ends or retries a run that was
+// interrupted, or starts a new one.
 func (q *Queue) processMark(ctx context.Context, m mark) error {
 	j, r, err := q.loadJob(ctx, m.ID)
 	now := q.Now()
@@ -135,14 +135,9 @@ func (q *Queue) processMark(ctx context.Context, m mark) error {
 	case j.State.Final():
 		return q.deleteMark(ctx, m.ID)
 	case j.Lost(now) && !q.isOurs(j):
-		if err := j.Interrupt(now, q.Retry); err != nil {
-			return err
-		}
-		q.Log.Warn("a job was interrupted", "queue", q.Name, "job", j.ID, "state", string(j.State))
-		if r, err = q.saveJob(ctx, j, r); err != nil {
+		if r, err = q.retryLostJob(ctx, j, r, now); err != nil {
 			return unlessLost(err)
 		}
-		q.Observer.Job(ctx, j.ended(), j)
 		if j.State.Final() {
 			return q.deleteMark(ctx, m.ID)
 		}

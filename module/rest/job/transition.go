@@ -20,7 +20,7 @@ var (
 	ErrFence = errors.New("job: taken over by another node")
 )
 
-// Only the methods below change a job's state. If they fail, they change nothing.
+// Only the methods below, and Interrupt, change a job's state. If they fail, they change nothing.
 
 // Claim starts a waiting job.
 func (j *Job) Claim(now time.Time, node string) error {
@@ -76,24 +76,6 @@ func (j *Job) Cancel(now time.Time) error {
 	j.endIn(now, Cancelled)
 	return nil
 }
-
-// Interrupt is for a running job whose holder is known to have stopped: the job is queued again if
-// it may be retried, and fails otherwise.
-func (j *Job) Interrupt(now time.Time, retry int) error {
-	if j.State != Running {
-		return ErrState
-	}
-	if j.Fence <= uint64(max(retry, 0)) {
-		j.State, j.Progress, j.Node, j.Until, j.Claimed = Queued, nil, "", time.Time{}, ""
-		return nil
-	}
-	j.endIn(now, Failed)
-	j.Failure = Interrupted.Failure()
-	return nil
-}
-
-// Lost reports whether the holder of a running job has failed to renew its lease.
-func (j *Job) Lost(now time.Time) bool { return j.State == Running && now.After(j.Until) }
 
 func (j *Job) move(to State) error {
 	if !j.State.may(to) {
