@@ -289,7 +289,7 @@ func TestClientKeysAreValidated(t *testing.T) {
 		"short coordinate":  {jwks(t, change(ec, "x", "AA")), "P-256"},
 		"X25519":            {jwks(t, change(ed, "crv", "X25519")), "Ed25519"},
 		"short Ed25519":     {jwks(t, change(ed, "x", "AA")), "Ed25519"},
-		"1024 bits":         {jwks(t, change(rs, "n", jose.Base64.EncodeToString(small[:128]))), "1024 bits"},
+		"1024 bits":         {jwks(t, change(rs, "n", jose.Base64.EncodeToString(small[:128]))), "or Ed25519; key 1 of the JWK set: an RSA key of 1024 bits"},
 		"huge":              {jwks(t, change(rs, "n", jose.Base64.EncodeToString(append([]byte{1}, make([]byte, 1024)...)))), "at most"},
 		"even":              {jwks(t, change(rs, "n", jose.Base64.EncodeToString(append(small[:255:255], 2)))), "RSA key"},
 		"exponent 1":        {jwks(t, change(rs, "e", "AQ")), "RSA key"},

@@ -64,14 +64,14 @@ func ParseKeys(jwks string) (*Keys, error) {
 		return nil, fmt.Errorf("the JWK set holds %d keys, at most %d are read", len(keys), maxKeys)
 	}
 	var out Keys
-	var ignored error
+	var ignored string
 	for n, members := range keys {
 		if err := checkPublic(members); err != nil {
 			return nil, fmt.Errorf("key %d of the JWK set: %w", n+1, err)
 		}
 		k, err := parseKey(jose.ClaimsOf(members))
 		if err != nil {
-			ignored = errors.Join(ignored, fmt.Errorf("key %d of the JWK set: %w", n+1, err))
+			ignored += fmt.Sprintf("; key %d of the JWK set: %v", n+1, err)
 			continue
 		}
 		if k.kid != "" && slices.ContainsFunc(out.keys, func(have key) bool { return have.kid == k.kid }) {
@@ -80,7 +80,7 @@ func ParseKeys(jwks string) (*Keys, error) {
 		out.keys = append(out.keys, k)
 	}
 	if len(out.keys) == 0 {
-		return nil, errors.Join(errors.New("the JWK set holds no key that can verify a signature: expected EC on P-256, RSA of at least 2048 bits or Ed25519"), ignored)
+		return nil, errors.New("the JWK set holds no key that can verify a signature: expected EC on P-256, RSA of at least 2048 bits or Ed25519" + ignored)
 	}
 	return &out, nil
 }
