@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"os"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/clientstore"
 	"github.com/gatehouse/gatehouse/module/internal/keyring"
 	"github.com/gatehouse/gatehouse/module/internal/revocationlist"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -28,8 +30,7 @@ func examine(c *call) (any, error) {
 		c.checkStore, c.checkStoreServer, c.checkFiles, c.checkLimiter, c.checkRevocations, c.checkKeys,
 		c.checkDirectory, c.checkPolls, c.checkCapacity, c.checkClients, c.checkIssuer, c.checkPorts,
 		func(ctx context.Context, _ *adminapi.Findings) {
-			all, _ := c.everyClient(ctx) // checkClients reports the error
-			out.VariantB = slices.ContainsFunc(all, func(c adminapi.Client) bool { return c.VariantB })
+			out.VariantB = c.anyClient(ctx, func(c *adminapi.Client) bool { return c.VariantB })
 		},
 	} {
 		ctx, cancel := context.WithTimeout(c.r.Context(), examineTimeout)
@@ -179,59 +180,99 @@ func (g *Config) checkDirectory(ctx context.Context, out *adminapi.Findings) {
 
 // needsUsers reports whether a client sends people, or their passwords, here to sign in.
 func (g *Config) needsUsers(ctx context.Context) bool {
-	all, _ := g.everyClient(ctx) // what cannot be read is said elsewhere
-	return slices.ContainsFunc(all, func(c adminapi.Client) bool { return c.ActsForPeople() })
+	return g.anyClient(ctx, (*adminapi.Client).ActsForPeople)
 }
 
-// maxExamined is how many stored clients are looked at.
-const maxExamined = 1000
-
-// everyClient lists the clients of configuration and store.
-func (g *Config) everyClient(ctx context.Context) ([]adminapi.Client, error) {
-	var all []adminapi.Client
-	for _, id := range slices.Sorted(maps.Keys(g.Configured)) {
-		all = append(all, configured(g.Configured[id]))
-	}
-	kept, err := g.Stored.List(ctx, "", maxExamined)
-	for _, d := range kept {
-		if g.Configured[d.ID] == nil {
-			all = append(all, stored(d))
+// anyClient reports whether something is true of a client. checkClients reports errors.
+func (g *Config) anyClient(ctx context.Context, is func(*adminapi.Client) bool) bool {
+	for c, err := range g.everyClient(ctx) {
+		if err == nil && is(&c) {
+			return true
 		}
 	}
-	return all, err
+	return false
+}
+
+const (
+	// maxExamined is how many stored clients are looked at, and examinedPage how many are read at a time.
+	maxExamined  = clientstore.MaxSeen
+	examinedPage = 500
+	// maxClientFindings is how many of the problems of clients are listed.
+	maxClientFindings = 100
+)
+
+// everyClient yields the clients of configuration and store, or the error that ends it.
+func (g *Config) everyClient(ctx context.Context) iter.Seq2[adminapi.Client, error] {
+	return func(yield func(adminapi.Client, error) bool) {
+		for _, id := range slices.Sorted(maps.Keys(g.Configured)) {
+			if !yield(configured(g.Configured[id]), nil) {
+				return
+			}
+		}
+		after := ""
+		for range maxExamined / examinedPage {
+			kept, err := g.Stored.List(ctx, after, examinedPage)
+			if err != nil {
+				yield(adminapi.Client{}, err)
+				return
+			}
+			for _, d := range kept {
+				if after = d.ID; g.Configured[d.ID] == nil && !yield(stored(d), nil) {
+					return
+				}
+			}
+			if len(kept) < examinedPage {
+				return
+			}
+		}
+	}
 }
 
 // checkClients reports what of clients is on its way out, or risky.
 func (g *Config) checkClients(ctx context.Context, out *adminapi.Findings) {
 	const check = "clients"
-	all, err := g.everyClient(ctx)
-	if err != nil {
-		out.Fail(check, "look at the store", "the clients in the store cannot be read: %v", err)
-		return
+	var found adminapi.Findings
+	n, late := 0, false
+	for c, err := range g.everyClient(ctx) {
+		if late = err != nil && ctx.Err() != nil && n > 0; late {
+			break
+		}
+		if err != nil {
+			out.Fail(check, "look at the store", "the clients in the store cannot be read: %v", err)
+			return
+		}
+		n++
+		checkClient(check, c, &found)
 	}
-	before := len(*out)
+	*out = append(*out, found[:min(len(found), maxClientFindings)]...)
+	switch more := len(found) - maxClientFindings; {
+	case late:
+		out.Warn(check, "see why the store is slow", "checked %s, the others would have taken longer than %v", adminapi.Count(n, "client"), examineTimeout)
+	case more > 0:
+		out.Warn(check, "mend those above and run this again", "%s of clients more", adminapi.Count(more, "problem"))
+	case len(found) == 0:
+		out.OK(check, "checked %s, no problems", adminapi.Count(n, "client"))
+	}
+}
+
+func checkClient(check string, c adminapi.Client, out *adminapi.Findings) {
 	today := time.Now().UTC().Format(time.DateOnly)
-	for _, c := range all {
-		for _, g := range slices.Sorted(maps.Keys(c.DeprecatedGrants)) {
-			if end := c.DeprecatedGrants[g]; today >= end {
-				out.Warn(check, "remove it from the client", "client %s: the grant %s has ended on %s and is refused", c.ID, g, end)
-			} else {
-				out.Warn(check, "move the client to authorization_code with PKCE before that day", "client %s may use the deprecated grant %s until %s", c.ID, g, end)
-			}
-		}
-		if !c.Native && slices.ContainsFunc(c.RedirectURIs, func(u string) bool { return strings.HasPrefix(u, "http://") }) {
-			remedy := "register an https address, or mark a program on the user's device as `native`"
-			if c.VariantB {
-				remedy = "register an https address"
-			}
-			out.Warn(check, remedy, "client %s: a redirect_uri is plain http", c.ID)
-		}
-		if c.Trusted && c.Public {
-			out.Warn(check, "remove `trusted`: people should see who asks", "client %s is public and trusted: any program can pose as it, and nobody is asked", c.ID)
+	for _, g := range slices.Sorted(maps.Keys(c.DeprecatedGrants)) {
+		if end := c.DeprecatedGrants[g]; today >= end {
+			out.Warn(check, "remove it from the client", "client %s: the grant %s has ended on %s and is refused", c.ID, g, end)
+		} else {
+			out.Warn(check, "move the client to authorization_code with PKCE before that day", "client %s may use the deprecated grant %s until %s", c.ID, g, end)
 		}
 	}
-	if len(*out) == before {
-		out.OK(check, "checked %s, no problems", adminapi.Count(len(all), "client"))
+	if !c.Native && slices.ContainsFunc(c.RedirectURIs, func(u string) bool { return strings.HasPrefix(u, "http://") }) {
+		remedy := "register an https address, or mark a program on the user's device as `native`"
+		if c.VariantB {
+			remedy = "register an https address"
+		}
+		out.Warn(check, remedy, "client %s: a redirect_uri is plain http", c.ID)
+	}
+	if c.Trusted && c.Public {
+		out.Warn(check, "remove `trusted`: people should see who asks", "client %s is public and trusted: any program can pose as it, and nobody is asked", c.ID)
 	}
 }
 

@@ -53,3 +53,48 @@ func TestDoctorWarnsOfUnreadableUserChanges(t *testing.T) {
 		}
 	}
 }
+
+// The last of many stored clients is looked at too, and a mistake that all have does not fill the screen.
+func TestDoctorChecksEveryStoredClient(t *testing.T) {
+	stored, err := clientstore.New(clientstore.Config{Store: storetest.NewMemory(nil), Revocations: noRevoker{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(id string, deprecated map[string]string) {
+		t.Helper()
+		_, _, err := stored.Create(t.Context(), clientstore.Definition{
+			Client: oauth.Client{ID: id, RedirectURIs: []string{"https://app.example/cb"}}, DeprecatedGrants: deprecated,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const clients = 1500
+	for i := range clients {
+		add(fmt.Sprintf("c%04d", i), nil)
+	}
+	g := &Config{Stored: stored}
+	check := func() (found adminapi.Findings) { g.checkClients(t.Context(), &found); return found }
+	if found := check(); len(found) != 1 || found[0].Message != fmt.Sprintf("checked %d clients, no problems", clients) {
+		t.Errorf("%+v", found)
+	}
+	old := map[string]string{"password": "2999-01-01"}
+	add("z", old)
+	if found := check(); len(found) != 1 || !strings.HasPrefix(found[0].Message, "client z may use ") {
+		t.Errorf("%+v", found)
+	}
+	for i := range maxClientFindings {
+		add(fmt.Sprintf("z%d", i), old)
+	}
+	if found := check(); len(found) != maxClientFindings+1 || found[maxClientFindings].Message != "1 problem of clients more" {
+		t.Errorf("%d findings, the last is %+v", len(found), found[len(found)-1])
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var found adminapi.Findings
+	g.Configured = map[string]*oauth.Client{"web": {ID: "web"}}
+	g.checkClients(ctx, &found)
+	if len(found) != 1 || found[0].Grade != adminapi.GradeWarn || !strings.HasPrefix(found[0].Message, "checked 1 client, ") {
+		t.Errorf("a slow store: %+v", found)
+	}
+}

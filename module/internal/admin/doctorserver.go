@@ -6,20 +6,28 @@ import (
 	"slices"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// examiner is implemented by an open store or limiter that is served from elsewhere.
+// examiner is implemented by an open store or limiter that is served from elsewhere, and by one in a file.
 type examiner interface {
-	// Examine returns what an operator should change about the server, and how: the remedy
+	// Examine returns what an operator should change about the server or the file, and how: the remedy
 	// by what loses or refuses something now, and by what might. An error says that it
 	// could not look. It MUST return soon after ctx ends, and no text may hold a credential.
 	Examine(ctx context.Context) (wrong, risky map[string]string, err error)
 }
 
-// checkStoreServer reports what puts the records of a remote store at risk.
+// checkStoreServer reports what puts the records of a remote store at risk, or makes a file slow.
 func (g *Config) checkStoreServer(ctx context.Context, out *adminapi.Findings) {
 	backend, _ := g.OpenStore(ctx) // checkStore reports the error
-	checkServer(ctx, "store server", backend, out)
+	if _, ok := backend.(store.Snapshotter); !ok {
+		checkServer(ctx, "store server", backend, out)
+		return
+	}
+	if e, ok := backend.(examiner); ok {
+		wrong, risky, _ := e.Examine(ctx) // a file that cannot be read is in the findings of checkStore
+		addExamined("state file", wrong, risky, out)
+	}
 }
 
 // checkLimiter reports a limiter that is away, and what its server may forget.
@@ -51,14 +59,18 @@ func checkServer(ctx context.Context, check string, opened any, out *adminapi.Fi
 		out.Warn(check, "see that it can be reached and that the gateway's user there may run INFO", "the server could not be looked at: %s", WithoutCredentials(err))
 		return
 	}
+	addExamined(check, wrong, risky, out)
+	if len(wrong)+len(risky) == 0 {
+		out.OK(check, "nothing to remark about the server")
+	}
+}
+
+func addExamined(check string, wrong, risky map[string]string, out *adminapi.Findings) {
 	for _, what := range slices.Sorted(maps.Keys(wrong)) {
 		out.Fail(check, wrong[what], "%s", what)
 	}
 	for _, what := range slices.Sorted(maps.Keys(risky)) {
 		out.Warn(check, risky[what], "%s", what)
-	}
-	if len(wrong)+len(risky) == 0 {
-		out.OK(check, "nothing to remark about the server")
 	}
 }
 

@@ -84,20 +84,43 @@ func (b *Backend) compactIfWasteful() {
 }
 
 // isWasteful reports whether the file is to be compacted by itself. It does not open one that is closed after a fault.
-func (h *handle) isWasteful() (wasteful bool, err error) {
+func (h *handle) isWasteful() (bool, error) {
+	size, live, err := h.usage()
+	return mostlyFree(size, live) && live <= maxLive, err
+}
+
+func mostlyFree(size, live int64) bool { return size >= minCompact && live <= size/2 }
+
+// usage returns the size of the data and how much of it is in use. They are 0 while the file is closed after a fault.
+func (h *handle) usage() (size, live int64, err error) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	if h.db == nil {
-		return false, nil
+		return 0, 0, nil
 	}
-	err = recoverPanic(func() error {
-		size, err := sizeOf(h.db)
+	err = recoverPanic(func() (err error) {
+		size, err = sizeOf(h.db)
 		stats := h.db.Stats()
-		live := size - int64(stats.FreePageN+stats.PendingPageN)*int64(h.db.Info().PageSize)
-		wasteful = size >= minCompact && live <= min(size/2, maxLive)
+		live = size - int64(stats.FreePageN+stats.PendingPageN)*int64(h.db.Info().PageSize)
 		return err
 	})
-	return wasteful, err
+	return size, live, err
+}
+
+// Examine tells the doctor that the file is mostly free and too large to be compacted by itself.
+func (b *Backend) Examine(context.Context) (wrong, risky map[string]string, err error) {
+	size, live, err := b.handle.usage()
+	return nil, examineUsage(size, live), err
+}
+
+func examineUsage(size, live int64) (risky map[string]string) {
+	if !mostlyFree(size, live) || live <= maxLive {
+		return nil
+	}
+	return map[string]string{
+		fmt.Sprintf("%d of the %d MiB of the state file are free: each write has to list them and takes longer", (size-live)>>20, size>>20): fmt.Sprintf(
+			"run `caddy gatehouse compact` when few people sign in: writes wait meanwhile, about a second for each %d MiB of the %d in use", maxLive>>20, live>>20),
+	}
 }
 
 // neverBroken says that an error does not mean a broken database.

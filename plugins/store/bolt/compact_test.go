@@ -249,3 +249,29 @@ func TestMostlyFreeFileIsCompactedAutomatically(t *testing.T) {
 		t.Errorf("the file has %d bytes, %v", info.Size(), err)
 	}
 }
+
+// A file with much in use is left to the operator, whom the doctor tells.
+func TestDoctorHearsOfAFreeFileThatIsNotCompacted(t *testing.T) {
+	for _, c := range []struct {
+		size, live int64
+		told       bool
+	}{
+		{minCompact, 0, false},
+		{4 * maxLive, maxLive, false},
+		{4 * maxLive, maxLive + 1, true},
+		{4 * maxLive, 2 * maxLive, true},
+		{4 * maxLive, 2*maxLive + 1, false},
+	} {
+		if risky := examineUsage(c.size, c.live); (len(risky) == 1) != c.told {
+			t.Errorf("%d of %d bytes in use: %q", c.live, c.size, risky)
+		}
+	}
+	b := open(t, Options{})
+	if wrong, risky, err := b.Examine(t.Context()); len(wrong)+len(risky) > 0 || err != nil {
+		t.Errorf("an empty file: %q, %q, %v", wrong, risky, err)
+	}
+	must(t, b.Close())
+	if _, _, err := b.Examine(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
