@@ -1,4 +1,4 @@
-// Package module is the gateway as Caddy modules, for its blank import: with it a build
-// of Caddy has the authorization server, the guard, the limiter, the error envelope,
-// the Caddyfile's words for them and every plugin.
+// Package module registers all of the gateway's Caddy modules. Import it with a blank identifier to
+// build Caddy with the authorization server, the guard, the limiter, the error envelope, their
+// Caddyfile directives and every plugin.
 package module

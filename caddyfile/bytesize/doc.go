@@ -1,2 +1,2 @@
-// Package bytesize reads numbers of bytes as people write them, such as 256MiB.
+// Package bytesize parses sizes such as 256MiB.
 package bytesize

@@ -1,2 +1,2 @@
-// Package spelling suggests the word that a misspelt one was probably meant to be.
+// Package spelling suggests the correct word for a misspelt one.
 package spelling

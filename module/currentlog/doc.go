@@ -1,4 +1,4 @@
-// Package currentlog has loggers for what outlives a configuration, such as an open store: each line
-// goes to the logs of the configuration in force when it is written. A configuration's own logger
-// ends with it.
+// Package currentlog provides loggers for objects that outlive a configuration, such as an open store:
+// each line goes to the logs of the configuration in force when it is written. The logger of a
+// configuration stops working when that configuration ends.
 package currentlog

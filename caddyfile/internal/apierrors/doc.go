@@ -1,3 +1,3 @@
-// Package apierrors parses api_errors, and the words that say how an upstream reports errors,
-// which api_rest has too. It decides nothing about answers.
+// Package apierrors parses api_errors, and the options for how an upstream reports errors, which
+// api_rest shares. It makes no decisions about responses.
 package apierrors

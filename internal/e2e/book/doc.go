@@ -1,3 +1,3 @@
-// Package book runs the pages of docs: their files are saved, their commands run in the order of the
-// page, and what these print is compared with the page.
+// Package book tests the pages of docs: it saves their files, runs their commands in the order of the
+// page, and compares what the commands print with the page.
 package book

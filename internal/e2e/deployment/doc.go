@@ -1,3 +1,3 @@
-// Package deployment tests what deploy gives to run the gateway with: the systemd unit, the Dockerfile
+// Package deployment tests the ways to run the gateway that deploy has: the systemd unit, the Dockerfile
 // and the Helm chart.
 package deployment

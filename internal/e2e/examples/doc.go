@@ -1,3 +1,3 @@
-// Package examples holds the tests of the examples that need no suite of their own: each is started by its
-// run.sh, its README is followed, pages are opened in a browser. It has nothing but tests.
+// Package examples tests the examples that have no suite of their own: it starts each with its run.sh,
+// follows its README, and opens its pages in a browser. It contains only tests.
 package examples

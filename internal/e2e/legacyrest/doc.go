@@ -1,4 +1,4 @@
-// Package legacyrest holds the tests that drive examples/legacy-rest as its README and
-// clients do: the shipped files on other ports and the programs as they are built for a
-// release. It has nothing but tests.
+// Package legacyrest tests examples/legacy-rest the way its README and
+// clients use it: the shipped files on other ports and the programs as they are built for a
+// release. It contains only tests.
 package legacyrest

@@ -1,3 +1,3 @@
-// Package mediawiki holds the tests that drive examples/mediawiki, Debian's MediaWiki behind
-// the gateway, as its README and clients do. It has nothing but tests.
+// Package mediawiki tests examples/mediawiki, Debian's MediaWiki behind
+// the gateway, the way its README and clients use it. It contains only tests.
 package mediawiki

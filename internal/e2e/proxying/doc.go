@@ -1,4 +1,4 @@
-// Package proxying holds the tests of api_proxy, most of which ask the same of Caddy's
-// reverse_proxy: both stand in front of one server that the test plays byte for byte. It has
-// nothing but tests.
+// Package proxying tests api_proxy. Most tests also run against Caddy's reverse_proxy, in front
+// of the same server, whose responses the test writes byte for byte. It
+// contains only tests.
 package proxying

@@ -1,4 +1,3 @@
-// Package qrlogin is the tests of signing in with a second device, as two people's
-// browsers see it: Chromium twice, a real reader of QR codes, and a site of Variant B in
-// between. It is nothing but tests.
+// Package qrlogin tests signing in with a second device end to end: two Chromium browsers, a
+// real QR code reader, and a Variant B site between them. It contains only tests.
 package qrlogin

@@ -1,4 +1,4 @@
-// Package variantb holds the tests that drive examples/variant-b as its README and people
-// do: the shipped files on other ports and the programs as they are built for a release.
-// It has nothing but tests.
+// Package variantb tests examples/variant-b as its README and people
+// use it: the shipped files on other ports and the programs as they are built for a release.
+// It contains only tests.
 package variantb

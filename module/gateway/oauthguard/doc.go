@@ -1,3 +1,3 @@
-// Package oauthguard is the handler oauth_guard: it has the guard (module/guard) decide on each
-// request and turns the decision into Caddy's terms. The rules of the decision are not its own.
+// Package oauthguard is the handler oauth_guard: for each request it calls module/guard,
+// which decides, and turns the decision into Caddy's terms. It contains no rules of its own.
 package oauthguard

@@ -13,8 +13,8 @@
 //   - Ask the API: upstream.go makes the API's request out of Caddy's parts; packages upstream,
 //     signin and conceal add what the gateway sends itself (signin.go, revealtransport.go).
 //   - Translate and write the answer (operate.go): package exchange leads it through envelope and
-//     translate, package headerfilter removes header fields, package pages joins the parts of a
-//     list.
+//     translate, package headerfilter removes header fields, package cursorpages joins the
+//     parts of a list.
 //
 // Stages return an *envelope.Refusal; errors.go turns it into Caddy's error, once.
 package restapi

@@ -1,3 +1,3 @@
-// Package link adds hypermedia links to resources: which relations exist, where they lead, and that
-// only those are shown that the caller may follow. It asks its caller what is permitted.
+// Package link adds hypermedia links to resources: which relations exist and where they lead. It shows
+// only links that the client may follow; the calling package says which those are.
 package link
