@@ -136,14 +136,19 @@ func TestSuccessCostsTheWrapperOnly(t *testing.T) {
 	r := httptest.NewRequest("GET", "/", nil)
 	c, body := &Config{}, []byte("body")
 	var inner http.ResponseWriter = discard{http.Header{}}
-	if n := testing.AllocsPerRun(100, func() {
-		w := NewWriter(inner, r, c)
-		w.WriteHeader(200)
-		_, _ = w.Write(body)
-		_ = w.FlushError()
-		w.Finish()
-	}); n > 2 { // one of them is FlushError's controller
-		t.Errorf("%v allocations", n)
+	least := 100.0
+	// The count is the process's: what an earlier test left running is in it too, but not always.
+	for i := 0; i < 5 && least > 2; i++ {
+		least = min(least, testing.AllocsPerRun(100, func() {
+			w := NewWriter(inner, r, c)
+			w.WriteHeader(200)
+			_, _ = w.Write(body)
+			_ = w.FlushError()
+			w.Finish()
+		}))
+	}
+	if least > 2 { // one of them is FlushError's controller
+		t.Errorf("%v allocations", least)
 	}
 }
 
