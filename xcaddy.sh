@@ -137,6 +137,10 @@ static_checks() {
 	# Its benchmark is run by hand: go test -bench . in that folder.
 	(cd .ci/limiterbench && go mod tidy -diff && go vet ./...) || die ".ci/limiterbench is broken"
 	(cd plugins/internal/simulation && go mod tidy -diff && go vet ./... && "$(tool staticcheck)" ./...) || die "plugins/internal/simulation is broken"
+}
+
+# known_vulnerabilities asks the database of Go's vulnerabilities, where it can be reached.
+known_vulnerabilities() {
 	if curl -sfm 10 -o /dev/null https://vuln.go.dev/index/db.json; then
 		say "govulncheck"
 		"$(tool govulncheck)" ./...
@@ -175,15 +179,23 @@ without_race() {
 }
 
 run_tests() {
-	local flags=("$@") all plain others failed=
+	local flags=("$@") all plain installing others failed=
 	mkdir -p "$build"
-	install_test_tools
+	# On a new machine the packages are downloaded while the static checks compile. A failed check
+	# waits for them: dpkg must not be killed.
+	install_test_tools &
+	installing=$!
+	# shellcheck disable=SC2064 # the process of now
+	trap "wait $installing || true" EXIT
 	# The same flags everywhere, so that nothing is compiled twice.
 	GOFLAGS="$(go env GOFLAGS) -trimpath"
 	export GOFLAGS
 	# xcaddy builds without cgo. The race detector needs it.
 	export CGO_ENABLED=0
 	static_checks
+	wait "$installing"
+	trap - EXIT
+	known_vulnerabilities
 	say "building ./caddy"
 	caddy "$PWD/caddy"
 	export GATEHOUSE_CADDY=$PWD/caddy
