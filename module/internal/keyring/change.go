@@ -85,7 +85,7 @@ func (r *Ring) change(ctx context.Context, why string, plan func(*draft)) (*snap
 func (r *Ring) tryChange(ctx context.Context, d *draft, plan func(*draft)) (*snapshot, error) {
 	r.access.Lock()
 	defer r.access.Unlock()
-	s, err := r.read(ctx)
+	s, err := r.readRing(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func (r *Ring) reread(ctx context.Context) (*snapshot, error) {
 	return r.share(ctx, "read", func(ctx context.Context) error {
 		r.access.Lock()
 		defer r.access.Unlock()
-		_, err := r.read(ctx)
+		_, err := r.readRing(ctx)
 		return err
 	})
 }
@@ -76,7 +76,7 @@ func (r *Ring) seek(ctx context.Context) error {
 	now := r.Now()
 	if since := now.Sub(r.sought); since < 0 || since >= seekPause {
 		r.sought = now
-		_, r.seekErr = r.read(ctx)
+		_, r.seekErr = r.readRing(ctx)
 	}
 	return r.seekErr
 }
@@ -100,9 +100,9 @@ func (r *Ring) share(ctx context.Context, name string, access func(context.Conte
 	}
 }
 
-// read reads the record. The caller holds access. Before the first key is made there is no record, and
+// readRing reads the record. The caller holds access. Before the first key is made there is no record, and
 // the ring is empty.
-func (r *Ring) read(ctx context.Context) (*snapshot, error) {
+func (r *Ring) readRing(ctx context.Context) (*snapshot, error) {
 	seen := r.Revocations.KeysRevoked() // before the read, so that a later revocation is noticed
 	record, err := r.Store.Get(ctx, recordKey)
 	var s *snapshot

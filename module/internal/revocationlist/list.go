@@ -204,7 +204,7 @@ func (l *List) Held() (n, limit int) {
 func (l *List) KeyRevoked(kid string) bool {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	return l.set.find(ofKey, kid) != nil
+	return l.set.findEntry(ofKey, kid) != nil
 }
 
 // KeysRevoked counts the revocations of keys that have arrived, for caches of keys.

@@ -115,8 +115,8 @@ func (s *set) nameOf(kind int, value string) name {
 	return name{maphash.String(s.seeds[kind][0], value), maphash.String(s.seeds[kind][1], value)}
 }
 
-// find returns the entry of a value, nil for none.
-func (s *set) find(kind int, value string) *entry {
+// findEntry returns the entry of a value, nil for none.
+func (s *set) findEntry(kind int, value string) *entry {
 	if s.count[kind] == 0 {
 		return nil
 	}
@@ -132,19 +132,19 @@ func (s *set) find(kind int, value string) *entry {
 
 // revokes reports whether a token is revoked. It needs no clock: an expired entry concerns no token that is alive.
 func (s *set) revokes(t *Token) bool {
-	if s.find(ofToken, t.ID) != nil || s.find(ofGrant, t.Grant) != nil || s.find(ofKey, t.KeyID) != nil {
+	if s.findEntry(ofToken, t.ID) != nil || s.findEntry(ofGrant, t.Grant) != nil || s.findEntry(ofKey, t.KeyID) != nil {
 		return true
 	}
 	issued := t.IssuedAt.Unix()
-	if e := s.find(ofSubject, t.Subject); e != nil && (issued <= int64(e.until) || t.Epochs.Subject < e.epoch) {
+	if e := s.findEntry(ofSubject, t.Subject); e != nil && (issued <= int64(e.until) || t.Epochs.Subject < e.epoch) {
 		return true
 	}
 	if s.count[ofPair] > 0 {
-		if e := s.find(ofPair, store.PairID(t.Client, t.Subject)); e != nil && t.Epochs.Pair < e.epoch {
+		if e := s.findEntry(ofPair, store.PairID(t.Client, t.Subject)); e != nil && t.Epochs.Pair < e.epoch {
 			return true
 		}
 	}
-	e := s.find(ofClient, t.Client)
+	e := s.findEntry(ofClient, t.Client)
 	return e != nil && issued <= int64(e.until) || issued <= s.everyone
 }
 

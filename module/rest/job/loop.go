@@ -157,7 +157,7 @@ func (q *Queue) processMark(ctx context.Context, m mark) error {
 		return err
 	}
 	delete(q.doubtful, j.ID)
-	q.begin(j, r, release)
+	q.startRun(j, r, release)
 	return nil
 }
 

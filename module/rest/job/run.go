@@ -63,7 +63,8 @@ func (q *Queue) abortRun(id string) {
 	}
 }
 
-func (q *Queue) begin(j *Job, r store.Record, release func()) {
+// startRun runs a claimed job on this node. It calls release when the run is over.
+func (q *Queue) startRun(j *Job, r store.Record, release func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	this := &run{q: q, fence: j.Fence, cancel: cancel, job: j, record: r, answer: &Recorder{header: make(map[string][]string), told: q.progress}}
 	q.mu.Lock()

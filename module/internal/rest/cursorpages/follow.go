@@ -70,7 +70,7 @@ func (f *Follower) Serve(w http.ResponseWriter, c *operation.Call, up mapping.Up
 		if got.Status >= http.StatusBadRequest {
 			return writeFailure(w, m, got)
 		}
-		if failure := check(got.Cut, portion, last); failure != nil {
+		if failure := checkAnswer(got.Cut, portion, last); failure != nil {
 			return f.Unreadable(failure)
 		}
 		if header == nil {
@@ -96,8 +96,8 @@ func (f *Follower) Serve(w http.ResponseWriter, c *operation.Call, up mapping.Up
 	return all.write(w, c, q, caller)
 }
 
-// check reports what is wrong with one answer. last is the cursor that led to it.
-func check(cut bool, portion *answer.Portion, last map[string]string) *translate.Failure {
+// checkAnswer reports what is wrong with one answer. last is the cursor that led to it.
+func checkAnswer(cut bool, portion *answer.Portion, last map[string]string) *translate.Failure {
 	switch {
 	case cut:
 		return &translate.Failure{Kind: translate.Bomb, Err: errLong}

@@ -30,9 +30,6 @@ const (
 // failure of the translation, and not to be counted as one.
 var ErrNothing = errors.New("there is nothing in the place of the item")
 
-// Kinds are all of them.
-var Kinds = []Kind{Syntax, Incomplete, Missing, Depth, Charset, Coding, Bomb, Redirect, Cursor, Gone}
-
 // Failure is an answer that could not be translated.
 type Failure struct {
 	Kind Kind
