@@ -12,8 +12,10 @@ func RecordRefusal(r *http.Request, err error) { factsToAdd(r).refusal = err }
 // WithReason returns the recorded refusal instead of a 401 without a reason, and any other error as
 // it is.
 func WithReason(r *http.Request, err error) error {
-	var f *Failure
-	if StatusOf(err) != http.StatusUnauthorized || errors.As(err, &f) {
+	if StatusOf(err) != http.StatusUnauthorized {
+		return err
+	}
+	if _, ok := errors.AsType[*Failure](err); ok {
 		return err
 	}
 	if refused := factsOf(r).refusal; refused != nil {
