@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestPortInUseIsSkipped(t *testing.T) {
+func TestPortInUseIsRefused(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
