@@ -11,10 +11,12 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// The pause between two attempts to follow the feed.
+// The pause between two attempts to follow the feed. It stays short while the store cannot be reached, so that a
+// revocation holds within its second as soon as it can. A load that fails on its way has cost the store something.
 const (
 	firstPause = 100 * time.Millisecond
-	maxPause   = 5 * time.Second
+	reachPause = 400 * time.Millisecond // at most, after an attempt that read nothing
+	maxPause   = 5 * time.Second        // at most, after others
 )
 
 // Run follows the feed until ctx ends and returns its error. It is called once, and the caller owns the goroutine.
@@ -22,26 +24,42 @@ func (l *List) Run(ctx context.Context) error {
 	var pruning sync.WaitGroup
 	pruning.Go(func() { l.pruneExpired(ctx) })
 	defer pruning.Wait()
-	pause := firstPause
+	pause, logged := firstPause, time.Time{}
 	for {
+		before := l.countArrived()
 		complete, err := l.follow(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if complete {
+		most := maxPause
+		switch {
+		case complete:
 			pause = firstPause
+		case l.countArrived() == before:
+			most = reachPause
 		}
+		pause = min(pause, most)
 		l.mu.Lock()
 		l.fault = err
 		l.mu.Unlock()
-		l.Log.LogAttrs(ctx, slog.LevelWarn, "the feed of revocations is lost", slog.Any("error", err), slog.Duration("retry_in", pause))
+		if now := time.Now(); complete || now.Sub(logged) >= maxPause {
+			logged = now
+			l.Log.LogAttrs(ctx, slog.LevelWarn, "the feed of revocations is lost", slog.Any("error", err), slog.Duration("retry_in", pause))
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(pause):
 		}
-		pause = min(2*pause, maxPause)
+		pause *= 2
 	}
+}
+
+// countArrived returns how many revocations the feed has delivered.
+func (l *List) countArrived() int {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.arrived
 }
 
 // follow loads all revocations and then those that come, until the feed is lost. complete says whether the load was

@@ -227,3 +227,36 @@ func TestStalenessCountsFromTheFeedsLoss(t *testing.T) {
 		<-done
 	})
 }
+
+// However long the store was away, what is revoked after its return is refused within a second.
+func TestRevocationHoldsWithinASecondOfTheStoresReturn(t *testing.T) {
+	for _, away := range []time.Duration{time.Second, 3200 * time.Millisecond, 20 * time.Second} {
+		t.Run(away.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { returnAfter(t, away) })
+		})
+	}
+}
+
+func returnAfter(t *testing.T, away time.Duration) {
+	m := storetest.NewMemory(nil)
+	r, log, stop, done := fed(t, m)
+	m.Fail(errDown)
+	time.Sleep(away)
+	m.Fail(nil)
+	other, err := New(Config{Store: m, MaxTokenLife: hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Revoke(t.Context(), store.Revocation{Of: store.RevokeGrant, Value: "g"}); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Second)
+	if revoked, err := r.Revoked(Token{Grant: "g"}); !revoked || err != nil {
+		t.Errorf("a second after the store's return: %t, %v", revoked, err)
+	}
+	if n := strings.Count(log.String(), "is lost"); n < 1 || n > 1+int(away/maxPause) {
+		t.Errorf("%d warnings in %v", n, away)
+	}
+	stop()
+	<-done
+}
