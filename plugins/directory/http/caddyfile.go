@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/gatehouse/gatehouse/plugins/internal/remote"
 	"github.com/gatehouse/gatehouse/plugins/internal/words"
 )
 
@@ -28,6 +29,9 @@ import (
 //		refused_id   <pointer>
 //		header       <name> <value>
 //		ca           <file>
+//		tls {
+//			trust_pool <module> ...
+//		}
 //		timeout      <duration>
 //		max_body     <size>
 //	}
@@ -49,8 +53,12 @@ func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"refused_id":     words.Text(&s.RefusedID),
 		"header":         s.readHeader,
 		"ca":             words.Text(&s.CA),
-		"timeout":        words.Duration(&s.Timeout),
-		"max_body":       s.maxBody,
+		"tls": func(d *caddyfile.Dispenser, word string) error {
+			s.TLS = new(TLS)
+			return remote.TLSBlock(&s.TLS.TrustPool, nil)(d, word)
+		},
+		"timeout":  words.Duration(&s.Timeout),
+		"max_body": s.maxBody,
 	}, "header", "ok", "refused")
 }
 

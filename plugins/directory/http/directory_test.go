@@ -88,7 +88,9 @@ func source(t testing.TB, base string) *Source {
 
 func opened(t testing.TB, src *Source) *dir {
 	t.Helper()
-	if err := src.Provision(caddy.Context{}); err != nil {
+	ctx, cancel := caddy.NewContext(caddy.Context{Context: t.Context()})
+	t.Cleanup(cancel)
+	if err := src.Provision(ctx); err != nil {
 		t.Fatal(err)
 	}
 	d := openDirectory(src.settings)

@@ -86,7 +86,10 @@ func (s *Source) resolveSettings(repl *caddy.Replacer) (*settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.identity, err = remote.NewIdentity(s, out.url, out.lookup, out.headers, out.host, roots)
+	if err := remote.TrustText(out.tls, s.trusted); err != nil {
+		return nil, err
+	}
+	out.identity, err = remote.NewIdentity(s, out.url, out.lookup, out.headers, out.host, roots, s.trusted)
 	return out, err
 }
 

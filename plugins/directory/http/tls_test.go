@@ -2,6 +2,7 @@ package http
 
 import (
 	"crypto/tls"
+	"encoding/json"
 	"encoding/pem"
 	"io"
 	"net/http"
@@ -10,7 +11,13 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+
+	_ "github.com/caddyserver/caddy/v2/modules/caddytls" // its trust pools
 )
+
+func trust(file string) *TLS {
+	return &TLS{json.RawMessage(`{"provider":"file","pem_files":["` + file + `"]}`)}
+}
 
 // What a directory is asked holds passwords. Its TLS has a floor, a certificate counts for
 // its name only, and neither is lost when the source is opened once more, as a reload does
@@ -39,6 +46,8 @@ func TestPasswordsAreSentOverVerifiedTLSOnly(t *testing.T) {
 			works  bool
 		}{
 			"TLS 1.2 and newer":     {Source{URL: good.URL, CA: ca}, true},
+			"Caddy's trust_pool":    {Source{URL: good.URL, TLS: trust(ca)}, true},
+			"another trust_pool":    {Source{URL: good.URL, TLS: &TLS{json.RawMessage(`{"provider":"system"}`)}}, false},
 			"TLS 1.1":               {Source{URL: old.URL, CA: ca}, false},
 			"an unknown authority":  {Source{URL: good.URL}, false},
 			"a name of another one": {Source{URL: "https://localhost" + good.URL[len("https://127.0.0.1"):], CA: ca}, false},
