@@ -146,8 +146,9 @@ func TestTLSUpstreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	for words, want := range map[string]int{
-		"tls_trust " + trust + "\n\t\ttls_server_name example.com": http.StatusOK,
-		"tls_trust " + trust + "\n\t\ttls_server_name other.test":  http.StatusBadGateway,
+		"tls_trust " + trust + "\n\t\ttls_server_name example.com":      http.StatusOK,
+		"tls_trust " + trust + "\n\t\ttls_server_name other.test":       http.StatusBadGateway,
+		"tls_server_name example.com\n\t\ttls_trust_pool file " + trust: http.StatusOK,
 		"": http.StatusBadGateway, // the system does not trust it
 	} {
 		g := harness.Start(t, "{\n"+harness.Quiet+"\n}\nhttp://$ID, http://$API {\n\tapi_proxy "+api.URL+" {\n\t\t"+words+"\n\t}\n}\n")

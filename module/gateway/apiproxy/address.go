@@ -3,6 +3,7 @@ package apiproxy
 import (
 	"cmp"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddytls"
 )
 
 // address is where a server listens.
@@ -81,8 +83,28 @@ func (a address) hasForwardProxy() bool {
 	return through != nil || err != nil
 }
 
-// loadRoots reads certificates of authorities; nil means those of the system.
-func loadRoots(files []string) (*x509.CertPool, error) {
+// loadRoots returns the certificates of authorities; nil means those of the system.
+func (p *Proxy) loadRoots(ctx caddy.Context) (*x509.CertPool, error) {
+	switch {
+	case p.TrustPool != nil && len(p.TrustFiles) > 0:
+		return nil, errors.New("expected either tls_trust or tls_trust_pool, which both say whom to trust")
+	case p.TrustPool == nil:
+		return readRoots(p.TrustFiles)
+	}
+	p.trustPool = p.TrustPool
+	module, err := ctx.LoadModule(p, "TrustPool")
+	if err != nil {
+		return nil, fmt.Errorf("tls_trust_pool: %w", err)
+	}
+	pool, ok := module.(caddytls.CA)
+	if !ok {
+		return nil, fmt.Errorf("tls_trust_pool: %T has no certificates", module)
+	}
+	return pool.CertPool(), nil
+}
+
+// readRoots reads certificates of authorities; nil means those of the system.
+func readRoots(files []string) (*x509.CertPool, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}

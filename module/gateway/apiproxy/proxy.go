@@ -65,10 +65,14 @@ type Proxy struct {
 	// The name that certificates of servers must have. Default: the host of the server.
 	ServerName string `json:"tls_server_name,omitempty"`
 	// Files with the CA certificates, in PEM form, that servers' certificates are verified against.
-	// Default: the system's.
+	// Excludes `tls_trust_pool`. Default: the system's.
 	TrustFiles []string `json:"tls_trust,omitempty"`
+	// The CA certificates that servers' certificates are verified against, from one of Caddy's modules, such as
+	// `{"provider": "file", "pem_files": ["/etc/ssl/api.pem"]}`. Default: the system's.
+	TrustPool json.RawMessage `json:"tls_trust_pool,omitempty" caddy:"namespace=tls.ca_pool.source inline_key=provider"`
 
 	servers   []*server
+	trustPool json.RawMessage // TrustPool, which loading its module clears
 	next      roundRobin
 	fallback  caddyhttp.MiddlewareHandler // reverse_proxy
 	forwarded bool                        // there is a proxy on the way to a server, and fallback gets all requests
@@ -121,7 +125,7 @@ func (p *Proxy) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
-	roots, err := loadRoots(p.TrustFiles)
+	roots, err := p.loadRoots(ctx)
 	if err != nil {
 		return fmt.Errorf("api_proxy: %w", err)
 	}
@@ -201,7 +205,10 @@ func (p *Proxy) fallbackTransport() map[string]any {
 		return t
 	}
 	config := map[string]any{"server_name": p.ServerName}
-	if len(p.TrustFiles) > 0 {
+	switch {
+	case p.trustPool != nil:
+		config["ca"] = p.trustPool
+	case len(p.TrustFiles) > 0:
 		config["ca"] = map[string]any{"provider": "file", "pem_files": p.TrustFiles}
 	}
 	t["tls"] = config
