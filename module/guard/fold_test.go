@@ -1,3 +1,8 @@
+//go:build !race
+
+// Every character is folded by one goroutine, which takes minutes with -race: ./xcaddy.sh test runs packages that
+// have such a file with -race and without.
+
 package guard
 
 import (
