@@ -78,6 +78,7 @@ func TestAbandonedCallIsNotCharged(t *testing.T) {
 
 func TestCallQueueIsLimited(t *testing.T) {
 	pl := busyPipeline(t)
+	pl.conn.maxWait = time.Minute // with -race on a busy machine it takes longer than calls wait otherwise
 	calls := make([]*call, maxQueue)
 	for i := range calls {
 		calls[i] = pl.wait(t, one("p", 9, time.Minute, "s"))
