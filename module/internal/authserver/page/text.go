@@ -20,13 +20,17 @@ func DisplayName(user directory.User) string {
 	return ""
 }
 
-// Destination is what pages show of a redirect URI: the host, or the scheme if it is a private-use scheme.
+// Destination is what pages show of a redirect URI: the host, or the scheme if it is a private-use scheme. The scheme alone
+// decides which program gets such an address: com.evil://bank.example/cb never reaches bank.example.
 func Destination(redirectURI string) string {
 	u, err := url.Parse(redirectURI)
-	if err != nil {
+	switch {
+	case err != nil:
 		return ""
+	case u.Scheme == "https", u.Scheme == "http":
+		return u.Host
 	}
-	return cmp.Or(u.Host, u.Scheme+":")
+	return u.Scheme + ":"
 }
 
 // UserCode formats a device's short code for reading and typing: in two halves.

@@ -179,20 +179,27 @@ func parseGrantTypes(names []string) []oauth.GrantType {
 }
 
 // validName refuses names that could be read in reverse, hide a part or break out of their line on the consent page:
-// control and formatting characters (bidirectional overrides, zero widths) except the joiners that some scripts need.
+// control and formatting characters (bidirectional overrides, zero widths) and letters without a shape, except the joiners
+// and variation selectors that some scripts and emoji need beside a character that is seen.
 func validName(name string) bool {
-	if utf8.RuneCountInString(name) > maxClientName || name != "" && strings.TrimSpace(name) == "" {
+	if utf8.RuneCountInString(name) > maxClientName {
 		return false
 	}
-	marks := 0
+	marks, seen := 0, name == ""
 	for _, r := range name {
 		if marks++; !unicode.Is(unicode.M, r) {
 			marks = 0
 		}
-		const joiner, nonJoiner = '\u200d', '\u200c'
-		if r == utf8.RuneError || marks > 3 || !unicode.IsPrint(r) && r != joiner && r != nonJoiner {
+		const joiner, nonJoiner, blankBraille = '\u200d', '\u200c', '\u2800'
+		switch {
+		case r == utf8.RuneError || marks > 3 || r == blankBraille || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r):
 			return false
+		case r == joiner || r == nonJoiner || unicode.Is(unicode.Variation_Selector, r) || r == ' ':
+		case !unicode.IsPrint(r):
+			return false
+		default:
+			seen = true
 		}
 	}
-	return true
+	return seen
 }
