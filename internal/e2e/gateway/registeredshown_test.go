@@ -32,6 +32,23 @@ func TestPrivateSchemeIsShownInsteadOfItsHost(t *testing.T) {
 	}
 }
 
+// Q03: the client chooses the order of its addresses. The account page names them all, or an application would seem to
+// belong to a host that it never used.
+func TestAccountPageNamesEveryDestination(t *testing.T) {
+	const bank, elsewhere = "https://bank.example/cb", "https://elsewhere.example/cb"
+	g, _ := startRegistering(t, 10)
+	p := call(t, http.MethodPost, g.ID+"/register", initialToken, map[string]any{
+		"redirect_uris": []string{bank, bank + "2", elsewhere}, "client_name": "Notes", "scope": "read",
+	})
+	b := harness.NewBrowser(t, g.ID)
+	b.Authorize(authorizeURL(g, member(t, p, "client_id"), "redirect_uri", elsewhere), username, password)
+	p = b.Get(g.ID + "/account")
+	wantPage(t, p, http.StatusOK)
+	if !strings.Contains(p.Body, "<bdi>bank.example, elsewhere.example</bdi>") {
+		t.Errorf("the account page does not say where the application is: %s", p.Body)
+	}
+}
+
 // Q02: a name that nobody sees leaves the question on the consent page without the one who asks.
 func TestInvisibleClientNameIsRefused(t *testing.T) {
 	g, _ := startRegistering(t, 100)

@@ -87,7 +87,7 @@ type ApplicationView struct {
 	ID       string // the value of its button, opaque
 	ClientID string // chooses the colour of its tile
 	Name     string
-	Host     string // where people use it, "" when unknown
+	Host     string // where people use it, several separated by commas, "" when unknown
 	// Unverified says that the application registered itself: nobody checked its name.
 	Unverified bool
 	Since      time.Time

@@ -52,9 +52,7 @@ func (e *Endpoint) show(w http.ResponseWriter, r *http.Request, b session.Browse
 		if ok {
 			app.Name, app.Unverified = client.Title(), client.SelfRegistered
 			app.Remembered = app.Remembered || client.Trusted
-			if len(client.RedirectURIs) > 0 {
-				app.Host = page.Destination(client.RedirectURIs[0])
-			}
+			app.Host = page.Destinations(client.RedirectURIs)
 		}
 		for _, name := range a.scopes {
 			app.Scopes = append(app.Scopes, e.ScopeTexts.View(name, lang))

@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/directory"
@@ -31,6 +32,18 @@ func Destination(redirectURI string) string {
 		return u.Host
 	}
 	return u.Scheme + ":"
+}
+
+// Destinations lists the [Destination] of each redirect URI of a client, each once. All of them, because the client
+// chooses their order: the first may be a host that it never uses.
+func Destinations(redirectURIs []string) string {
+	var all []string
+	for _, uri := range redirectURIs {
+		if to := Destination(uri); to != "" && !slices.Contains(all, to) {
+			all = append(all, to)
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // UserCode formats a device's short code for reading and typing: in two halves.
