@@ -134,6 +134,7 @@ static_checks() {
 	"$(tool staticcheck)" ./...
 	(cd .ci/tools && go mod tidy -diff && go vet ./... && "$(tool staticcheck)" ./... && go test -vet=off ./...) || die ".ci/tools is broken"
 	(cd .ci/chart && go mod tidy -diff && go vet ./... && "$(tool staticcheck)" ./...) || die ".ci/chart is broken"
+	(cd .ci/compose && go mod tidy -diff && go vet ./... && "$(tool staticcheck)" ./...) || die ".ci/compose is broken"
 	# Its benchmark is run by hand: go test -bench . in that folder.
 	(cd .ci/limiterbench && go mod tidy -diff && go vet ./...) || die ".ci/limiterbench is broken"
 	(cd plugins/internal/simulation && go mod tidy -diff && go vet ./... && "$(tool staticcheck)" ./...) || die "plugins/internal/simulation is broken"

@@ -1,5 +1,6 @@
 // Command chart prints the manifests of a Helm chart as `helm template` would, as JSON, one for each
-// line. It checks them as strictly as a Kubernetes server does: unknown fields and wrong types are errors.
+// line. It checks them as strictly as a Kubernetes server does: unknown fields and wrong types are errors. kubeconform,
+// which compares with the same API's JSON schemas, would have to download those.
 //
 //	chart [-values FILE] DIR
 package main

@@ -47,12 +47,12 @@ type manifest struct {
 	}
 }
 
-// renderer is the program that renders the chart and checks what comes out.
-func renderer(t *testing.T) string {
+// checker builds a program of .ci: chart renders the chart and checks what comes out, compose reads a compose file.
+func checker(t *testing.T, name string) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "chart")
+	program := filepath.Join(t.TempDir(), name)
 	build := exec.Command("go", "build", "-trimpath", "-o", program, ".")
-	build.Dir, build.Env = filepath.Join(top, ".ci", "chart"), append(os.Environ(), "CGO_ENABLED=0") // as xcaddy.sh builds
+	build.Dir, build.Env = filepath.Join(top, ".ci", name), append(os.Environ(), "CGO_ENABLED=0") // as xcaddy.sh builds
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -92,7 +92,7 @@ func pageValues(t *testing.T) string {
 
 // The chart with the values of the page makes what the page says, and its configuration serves: with a real Redis, on other ports.
 func TestChartRunsGateways(t *testing.T) {
-	all, err := render(t, renderer(t), pageValues(t)+"serviceMonitor:\n  enabled: true\n")
+	all, err := render(t, checker(t, "chart"), pageValues(t)+"serviceMonitor:\n  enabled: true\n")
 	harness.FailOn(t, err)
 	for _, name := range []string{
 		"Deployment test-gatehouse", "ServiceAccount test-gatehouse", "Service test-gatehouse", "Service test-gatehouse-metrics", "Ingress test-gatehouse",
@@ -162,7 +162,7 @@ func TestChartRunsGateways(t *testing.T) {
 // A disruption budget would keep the only node on its machine for ever. The nodes count each other, so that their
 // number is right during an update and whoever scales them.
 func TestSingleNodeCanBeDrained(t *testing.T) {
-	all, err := render(t, renderer(t), "replicas: 1\n")
+	all, err := render(t, checker(t, "chart"), "replicas: 1\n")
 	harness.FailOn(t, err)
 	if _, ok := all["PodDisruptionBudget test-gatehouse"]; ok || all["Deployment test-gatehouse"].Spec.Replicas != 1 {
 		t.Errorf("%v", all)
@@ -174,7 +174,7 @@ func TestSingleNodeCanBeDrained(t *testing.T) {
 
 // Each value that the configuration takes from the environment is in the Secret that the page makes.
 func TestContainersPageSecretHasEveryVariable(t *testing.T) {
-	all, err := render(t, renderer(t), pageValues(t))
+	all, err := render(t, checker(t, "chart"), pageValues(t))
 	harness.FailOn(t, err)
 	page := read(t, filepath.Join(top, "deploy", "containers.md"))
 	names := regexp.MustCompile(`\{env\.(\w+)\}`).FindAllStringSubmatch(all["ConfigMap test-gatehouse"].Data["Caddyfile"], -1)
@@ -189,7 +189,7 @@ func TestContainersPageSecretHasEveryVariable(t *testing.T) {
 }
 
 func TestChartRefusesUnworkableValues(t *testing.T) {
-	program := renderer(t)
+	program := checker(t, "chart")
 	for values, want := range map[string]string{
 		"issuer: http://id.example.com\n":           "issuer",
 		"issuer: https://id.example.com:8443\n":     "issuer", // the host would not be that of any site
