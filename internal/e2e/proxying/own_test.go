@@ -138,6 +138,19 @@ func TestUnixSockets(t *testing.T) {
 
 func TestTLSUpstreams(t *testing.T) {
 	api := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Upgrade") != "" {
+			w.Header().Set("Connection", "Upgrade")
+			w.Header().Set("Upgrade", r.Header.Get("Upgrade"))
+			w.WriteHeader(http.StatusSwitchingProtocols)
+			c, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.Close()
+			_, _ = io.WriteString(c, r.Host+"\n")
+			return
+		}
 		_, _ = io.WriteString(w, r.Proto+" "+r.Host)
 	}))
 	t.Cleanup(api.Close)
@@ -151,15 +164,43 @@ func TestTLSUpstreams(t *testing.T) {
 		"tls_server_name example.com\n\t\ttls_trust_pool file " + trust: http.StatusOK,
 		"": http.StatusBadGateway, // the system does not trust it
 	} {
-		g := harness.Start(t, "{\n"+harness.Quiet+"\n}\nhttp://$ID, http://$API {\n\tapi_proxy "+api.URL+" {\n\t\t"+words+"\n\t}\n}\n")
-		for range 2 {
-			status, body := harness.Get(t, g.API)
-			if status != want || status == http.StatusOK && body != "HTTP/1.1 "+strings.TrimPrefix(api.URL, "https://") {
-				t.Error(words, status, body)
+		proxy := "api_proxy " + api.URL + " {\n\t\t" + words + "\n\t}"
+		g := harness.Start(t, "{\n"+harness.Quiet+"\n}\nhttp://$ID {\n\tapi_rest {\n\t\tto {\n\t\t\t"+proxy+"\n\t\t}\n\t\tresource things\n\t\tundeclared pass\n\t}\n}\nhttp://$API {\n\t"+proxy+"\n}\n")
+		server := strings.TrimPrefix(api.URL, "https://")
+		for _, site := range []string{g.ID, g.API} {
+			for range 2 {
+				status, body := harness.Get(t, site)
+				if status != want || status == http.StatusOK && body != "HTTP/1.1 "+server {
+					t.Error(words, status, body)
+				}
 			}
+			upgradeTLS(t, site, server, want == http.StatusOK)
 		}
 		if err := g.TryLoad("{\n" + harness.Quiet + "\n}\n"); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// upgradeTLS checks an upgrade to another protocol, which an own reverse_proxy serves: it has to trust the same servers.
+func upgradeTLS(t *testing.T, site, server string, trusted bool) {
+	t.Helper()
+	c := harness.Dial(t, site)
+	fmt.Fprintf(c, "GET /ws HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n", host(t, site))
+	in := bufio.NewReader(c)
+	res, err := http.ReadResponse(in, nil)
+	switch {
+	case err != nil:
+		t.Error(err)
+	case !trusted:
+		if res.StatusCode != http.StatusBadGateway {
+			t.Error("an upgrade by a server that is not trusted:", res.Status)
+		}
+	case res.StatusCode != http.StatusSwitchingProtocols:
+		t.Error("an upgrade:", res.Status)
+	default:
+		if line, err := in.ReadString('\n'); err != nil || line != server+"\n" {
+			t.Errorf("an upgrade is sent to %q: %v", line, err)
 		}
 	}
 }
