@@ -2,6 +2,7 @@ package sql
 
 import (
 	"cmp"
+	"crypto/tls"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -77,10 +78,20 @@ func (s *Source) resolveSettings(repl *caddy.Replacer) (*settings, error) {
 			return nil, fmt.Errorf("dummy: %w", err)
 		}
 	}
-	if made.connector, err = parseDSN(s.Driver, dsn, made.timeout); err != nil {
+	ca, err := repl.ReplaceOrErr(s.CA, true, true)
+	if err != nil {
+		return nil, fmt.Errorf("ca: %w", err)
+	}
+	trusted := s.trusted
+	if ca != "" {
+		if _, trusted, err = remote.Roots(ca); err != nil {
+			return nil, fmt.Errorf("ca: %w", err)
+		}
+	}
+	if made.connector, err = parseDSN(s.Driver, dsn, trusted, made.timeout); err != nil {
 		return nil, err
 	}
-	made.identity, err = remote.NewIdentity(s.Driver, dsn, s.Query, s.Lookup, s.Upgrade, s.UpgradeTo, s.Scheme, s.Dummy, made.connections, made.timeout)
+	made.identity, err = remote.NewIdentity(s.Driver, dsn, trusted, s.Query, s.Lookup, s.Upgrade, s.UpgradeTo, s.Scheme, s.Dummy, made.connections, made.timeout)
 	return made, err
 }
 
@@ -121,9 +132,26 @@ func (s *Source) statements() error {
 	return nil
 }
 
+// trustOnly makes certificates in PEM form the only ones that connections trust; with "" it leaves them as
+// they are.
+func trustOnly(trusted string, connections ...*tls.Config) error {
+	if trusted == "" {
+		return nil
+	}
+	for _, c := range connections {
+		if c == nil || c.InsecureSkipVerify {
+			return errors.New("ca or tls: the dsn does not have the server's certificate verified: expected sslmode=verify-full (postgres) or tls=true (mysql) in it")
+		}
+		if err := remote.TrustText(c, trusted); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // parseDSN reads the DSN. It does not quote it, nor what the drivers say about it: there
-// is a password in it.
-func parseDSN(name, dsn string, timeout time.Duration) (driver.Connector, error) {
+// is a password in it. trusted are the certificates to trust, in PEM form; "" means the system's.
+func parseDSN(name, dsn, trusted string, timeout time.Duration) (driver.Connector, error) {
 	if name == "postgres" {
 		c, err := pgx.ParseConfig(dsn)
 		if err != nil {
@@ -135,11 +163,21 @@ func parseDSN(name, dsn string, timeout time.Duration) (driver.Connector, error)
 		if c.ConnectTimeout == 0 {
 			c.ConnectTimeout = timeout
 		}
+		connections := []*tls.Config{c.TLSConfig}
+		for _, other := range c.Fallbacks {
+			connections = append(connections, other.TLSConfig)
+		}
+		if err := trustOnly(trusted, connections...); err != nil {
+			return nil, err
+		}
 		return postgresConnector(c, timeout), nil
 	}
 	c, err := mysql.ParseDSN(dsn)
 	if err != nil {
 		return nil, errors.New("dsn: not understood, expected one such as user:password@tcp(host:3306)/database?tls=true")
+	}
+	if err := trustOnly(trusted, c.TLS); err != nil {
+		return nil, err
 	}
 	// Neither may a parameter become text of a query, nor a query be two, nor may a server
 	// ask for files of this machine.

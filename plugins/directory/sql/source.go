@@ -2,6 +2,8 @@ package sql
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -10,6 +12,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/currentlog"
 	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/plugins/internal/remote"
 	"github.com/gatehouse/gatehouse/plugins/internal/words"
 )
 
@@ -47,12 +50,25 @@ type Source struct {
 	// A hash of the kind that most users have; a name that nobody has costs the time of
 	// one like it. Default: the kind that most of those have who tried of late.
 	Dummy string `json:"dummy,omitempty"`
+	// A file with the certificates (PEM) to trust instead of the system's. The DSN has to ask for a verified
+	// certificate, with `sslmode=verify-full` or `tls=true`. Excludes `tls`. Default: the system's.
+	CA string `json:"ca,omitempty"`
+	// Which certificates to trust, from one of Caddy's modules. Default: the system's.
+	TLS *TLS `json:"tls,omitempty"`
 	// How many connections are open at once. Default: 4.
 	MaxConnections int `json:"max_connections,omitempty"`
 	// How long a query may take; the database is told to end it then. Default: `3s`.
 	Timeout caddy.Duration `json:"timeout,omitempty"`
 
+	trusted  string // what TLS.TrustPool has, in PEM form
 	settings *settings
+}
+
+// TLS says which certificates of databases to trust.
+type TLS struct {
+	// The certificates to trust, from one of Caddy's modules, such as
+	// `{"provider": "file", "pem_files": ["/etc/ssl/database.pem"]}`. Default: the system's.
+	TrustPool json.RawMessage `json:"trust_pool,omitempty" caddy:"namespace=tls.ca_pool.source inline_key=provider"`
 }
 
 // CaddyModule returns the Caddy module information.
@@ -70,6 +86,10 @@ func (Source) CaddyModule() caddy.ModuleInfo {
 //		upgrade         <statement>
 //		upgrade_to      argon2id|bcrypt
 //		dummy           <hash>
+//		ca              <file>
+//		tls {
+//			trust_pool <module> ...
+//		}
 //		max_connections <number>
 //		timeout         <duration>
 //	}
@@ -79,13 +99,18 @@ func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		return d.Err("expected `sql postgres` or `sql mysql` and a block")
 	}
 	err := words.Block(d, "the SQL directory", map[string]words.Reader{
-		"dsn":             words.Secret(&s.DSN, dsnExample),
-		"query":           words.Text(&s.Query),
-		"lookup":          words.Text(&s.Lookup),
-		"scheme":          words.Text(&s.Scheme),
-		"upgrade":         words.Text(&s.Upgrade),
-		"upgrade_to":      words.Text(&s.UpgradeTo),
-		"dummy":           words.Text(&s.Dummy),
+		"dsn":        words.Secret(&s.DSN, dsnExample),
+		"query":      words.Text(&s.Query),
+		"lookup":     words.Text(&s.Lookup),
+		"scheme":     words.Text(&s.Scheme),
+		"upgrade":    words.Text(&s.Upgrade),
+		"upgrade_to": words.Text(&s.UpgradeTo),
+		"dummy":      words.Text(&s.Dummy),
+		"ca":         words.Text(&s.CA),
+		"tls": func(d *caddyfile.Dispenser, word string) error {
+			s.TLS = new(TLS)
+			return remote.TLSBlock(&s.TLS.TrustPool, nil)(d, word)
+		},
 		"max_connections": words.Number(&s.MaxConnections),
 		"timeout":         words.Duration(&s.Timeout),
 	})
@@ -106,7 +131,15 @@ func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 const dsnExample = "USERS_DSN"
 
 // Provision checks everything and resolves the placeholder. It touches no network.
-func (s *Source) Provision(caddy.Context) (err error) {
+func (s *Source) Provision(ctx caddy.Context) (err error) {
+	if s.TLS != nil && s.TLS.TrustPool != nil {
+		if s.CA != "" {
+			return errors.New("the SQL directory: expected either ca or tls with trust_pool, which both say whom to trust")
+		}
+		if s.trusted, err = remote.LoadTrustPool(ctx, s.TLS, "TrustPool"); err != nil {
+			return fmt.Errorf("the SQL directory: tls: trust_pool: %w", err)
+		}
+	}
 	if s.settings, err = s.resolveSettings(caddy.NewReplacer()); err != nil {
 		return fmt.Errorf("the SQL directory: %w", err)
 	}

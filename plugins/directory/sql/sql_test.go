@@ -88,7 +88,9 @@ func (s server) source(t testing.TB, change func(*sqldir.Source)) *sqldir.Source
 func (s server) open(t testing.TB, change func(*sqldir.Source)) directory.Directory {
 	t.Helper()
 	src := s.source(t, change)
-	if err := src.Provision(caddy.Context{}); err != nil {
+	ctx, cancel := caddy.NewContext(caddy.Context{Context: t.Context()})
+	t.Cleanup(cancel)
+	if err := src.Provision(ctx); err != nil {
 		t.Fatal(err)
 	}
 	d, err := src.Open(context.Background())

@@ -80,7 +80,8 @@ var PostgreSQL = sync.OnceValues(func() (*Server, error) {
 		},
 		command: func(s *Server) *exec.Cmd {
 			return exec.Command(bin+"/postgres", "-D", filepath.Join(s.dir, "data"), "-p", strconv.Itoa(s.port), "-k", s.dir,
-				"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "shared_buffers=16MB")
+				"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "shared_buffers=16MB",
+				"-c", "ssl=on", "-c", "ssl_cert_file="+s.path("server.crt"), "-c", "ssl_key_file="+s.path("server.key"))
 		},
 	})
 })
@@ -100,6 +101,7 @@ var MariaDB = sync.OnceValues(func() (*Server, error) {
 			args := []string{
 				"--no-defaults", "--datadir=" + filepath.Join(s.dir, "data"), "--port=" + strconv.Itoa(s.port), "--bind-address=127.0.0.1",
 				"--socket=" + filepath.Join(s.dir, "s"), "--pid-file=" + filepath.Join(s.dir, "pid"), "--tmpdir=" + s.dir, "--skip-name-resolve",
+				"--ssl-cert=" + s.path("server.crt"), "--ssl-key=" + s.path("server.key"),
 				"--innodb-buffer-pool-size=16M", "--innodb-flush-log-at-trx-commit=2", "--innodb-log-file-size=8M",
 			}
 			init := filepath.Join(s.dir, "init.sql")
@@ -149,6 +151,9 @@ func startServer(s *Server) (*Server, error) {
 	begun.Lock()
 	begun.all = append(begun.all, s)
 	begun.Unlock()
+	if err := s.issueCertificates(); err != nil {
+		return nil, err
+	}
 	if err := s.setUp(s); err != nil {
 		return nil, err
 	}
