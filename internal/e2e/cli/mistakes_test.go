@@ -2,8 +2,10 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -63,6 +65,7 @@ var mistakes = map[string]func(t *testing.T) string{
 		values.Set("password", password)
 		return harness.NewBrowser(t, g.ID).Post(action, values).Body // which has no cookie
 	},
+	"is not the metadata of": func(t *testing.T) string { return elsewhere(t, "https://other.example", nil) },
 	"This connection is not secure": func(t *testing.T) string {
 		g := startSite(t, strings.Replace(site, "issuer http://$ID", "issuer https://id.example.com", 1))
 		out := command(t, g, "", "doctor").out
@@ -103,6 +106,13 @@ var mistakes = map[string]func(t *testing.T) string{
 		_, token := clientToken(t, g, machine)
 		return done(t, g, token, "token", "inspect")
 	},
+	"unknown_key: its key is not in the key ring": func(t *testing.T) string {
+		_, token := clientToken(t, start(t), machine)
+		return done(t, start(t), token, "token", "inspect")
+	},
+	"the clock of the issuer and the one here differ by": func(t *testing.T) string {
+		return elsewhere(t, "%s", http.Header{"Date": {"Mon, 02 Jan 2006 15:04:05 GMT"}})
+	},
 	"the access token lacks the scope that is needed": func(t *testing.T) string {
 		g := start(t)
 		_, token := clientToken(t, g, machine)
@@ -118,6 +128,19 @@ var mistakes = map[string]func(t *testing.T) string{
 		g.Begin(t, site)
 		return g.Call(t, "GET", "/public", "").Body
 	},
+}
+
+// elsewhere is what doctor says of an issuer whose address leads to another server, with the metadata of an issuer.
+func elsewhere(t *testing.T, issuer string, header http.Header) string {
+	t.Helper()
+	var address string
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		maps.Copy(w.Header(), header)
+		_, _ = fmt.Fprintf(w, `{"issuer":%q}`, strings.Replace(issuer, "%s", address, 1))
+	}))
+	t.Cleanup(other.Close)
+	address = other.URL
+	return command(t, startSite(t, strings.Replace(site, "issuer http://$ID", "issuer "+address, 1)), "", "doctor").out
 }
 
 func TestTroubleshootingPageQuotesActualMessages(t *testing.T) {

@@ -158,7 +158,7 @@ var refusalTexts = map[token.Refusal]string{
 	token.Revoked:       "it was revoked, or its grant, its client or its user ended",
 	token.ClientGone:    "its client is in neither configuration nor store any more",
 	token.UserGone:      "its user was locked or deleted",
-	token.WrongIssuer:   "it is from another issuer",
+	token.WrongIssuer:   "it is from another issuer with the same keys; see `issuer` of the gateway that made it, and of this one",
 	token.WrongAudience: "its audience does not contain the one of the guard; see `audience` of the client, and `resource` of the request for it",
 	token.OtherRefusal:  "no reason is known",
 }
