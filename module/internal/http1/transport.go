@@ -141,8 +141,11 @@ func (x *exchange) run(inform func(int, http.Header)) (*Response, error) {
 			return nil, err
 		}
 	}
-	for range maxInformational {
+	for n := range maxInformational {
 		if _, err := x.c.in.Peek(1); err != nil {
+			if n > 0 { // the server was at work on it
+				return nil, unexpected(err)
+			}
 			return nil, lost(err)
 		}
 		if err := x.c.readHead(x.t.MaxHeaderBytes); err != nil {

@@ -280,23 +280,33 @@ func TestConnectionClosedByTheServerIsNotReused(t *testing.T) {
 	}
 }
 
+// A request that a kept connection loses is sent again only if nothing of an answer came and sending it twice does no harm.
 func TestIdempotentRequestIsRetriedOnALostConnection(t *testing.T) {
-	for method, again := range map[string]bool{"GET": true, "POST": false} {
-		tr := serve(t, func(n int, c net.Conn, in *bufio.Reader) {
+	for _, c := range []struct {
+		method, received string
+		again            bool
+	}{
+		{"GET", "", true}, {"POST", "", false}, {"GET", "H", false}, {"GET", "HTTP/1.1 200 OK\r\n", false}, {"GET", "HTTP/1.1 103 Early Hints\r\n\r\n", false},
+	} {
+		tr := serve(t, func(n int, conn net.Conn, in *bufio.Reader) {
 			for i := 0; ; i++ {
-				if _, err := readRequest(in); err != nil || n == 0 && i == 1 {
+				if _, err := readRequest(in); err != nil {
 					return
 				}
-				_, _ = fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n%d", n)
+				if n == 0 && i == 1 {
+					_, _ = io.WriteString(conn, c.received)
+					return
+				}
+				_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n%d", n)
 			}
 		})
 		q := get()
-		q.Method = method
+		q.Method = c.method
 		if _, err := fetch(t, tr, q); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := fetch(t, tr, q); (err == nil) != again {
-			t.Error(method, got, err)
+		if got, err := fetch(t, tr, q); (err == nil) != c.again {
+			t.Errorf("%s that received %q: %q, %v", c.method, c.received, got, err)
 		}
 	}
 }
