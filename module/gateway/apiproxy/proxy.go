@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -36,10 +37,10 @@ func init() { caddy.RegisterModule(new(Proxy)) }
 // ------------|---------------
 // `{http.reverse_proxy.upstream.address}` | The server as configured
 // `{http.reverse_proxy.upstream.hostport}` | The address that was dialed
-// `{http.reverse_proxy.upstream.latency_ms}` | Milliseconds until the header fields of the answer
-// `{http.reverse_proxy.upstream.duration_ms}` | Milliseconds until the end of the answer
+// `{http.reverse_proxy.upstream.latency_ms}` | Milliseconds until the header fields of the answer, without servers that could not be reached
+// `{http.reverse_proxy.upstream.duration_ms}` | Milliseconds until the end of the answer, without servers that could not be reached
 // `{http.reverse_proxy.status_code}` | The status of the answer
-// `{http.reverse_proxy.retries}` | How many servers could not be reached before
+// `{http.reverse_proxy.retries}` | How often the request went on to another server because one could not be reached
 type Proxy struct {
 	// The servers: `host:port`, `https://host`, or `unix//path`. All of them with TLS or none.
 	Upstreams []string `json:"upstreams,omitempty"`
@@ -72,8 +73,8 @@ type Proxy struct {
 	TrustPool json.RawMessage `json:"tls_trust_pool,omitempty" caddy:"namespace=tls.ca_pool.source inline_key=provider"`
 
 	servers   []*server
-	trustPool json.RawMessage // TrustPool, which loading its module clears
-	next      roundRobin
+	trustPool json.RawMessage             // TrustPool, which loading its module clears
+	next      atomic.Uint32               // counts requests, for round robin
 	fallback  caddyhttp.MiddlewareHandler // reverse_proxy
 	forwarded bool                        // there is a proxy on the way to a server, and fallback gets all requests
 	log       *slog.Logger

@@ -86,14 +86,9 @@ type call struct {
 // serve sends the request to one server after the other until one is reached.
 func (c *call) serve() error {
 	c.prepare()
-	var failed error
-	for tried := uint64(0); ; c.retries++ {
-		s, n := c.proxy.choose(tried, c.begun)
-		if s == nil {
-			c.closeUnread()
-			return caddyhttp.Error(http.StatusBadGateway, failed)
-		}
-		tried |= 1 << n
+	tried := uint64(0)
+	s, n := c.proxy.choose(tried, c.begun)
+	for ; ; c.retries++ {
 		c.server = s
 		res, err := c.send(s)
 		if err == nil {
@@ -104,11 +99,16 @@ func (c *call) serve() error {
 			return c.fail(err)
 		}
 		s.failures.Inc()
+		c.begun = time.Now() // times are those of the server that answers
 		if len(c.proxy.servers) > 1 {
-			s.leaveOut(time.Now().Add(time.Duration(c.proxy.FailDuration)))
+			s.leaveOut(c.begun.Add(time.Duration(c.proxy.FailDuration)))
 			c.proxy.log.Warn("server cannot be reached and is skipped for fail_duration", "upstream", s.text, "error", err)
 		}
-		failed = err
+		tried |= 1 << n
+		if s, n = c.proxy.choose(tried, c.begun); s == nil {
+			c.closeUnread()
+			return caddyhttp.Error(http.StatusBadGateway, err)
+		}
 	}
 }
 
@@ -346,7 +346,7 @@ func (c *call) fail(err error) error {
 	return caddyhttp.Error(http.StatusBadGateway, err)
 }
 
-// placeholder returns what the proxy knows of a call.
+// placeholder returns what the proxy knows of a call. What comes with an answer is unknown without one, as in reverse_proxy.
 func (c *call) placeholder(name string) (any, bool) {
 	name, ours := strings.CutPrefix(name, "http.reverse_proxy.")
 	if !ours || c.server == nil {
@@ -358,11 +358,11 @@ func (c *call) placeholder(name string) (any, bool) {
 	case "upstream.hostport":
 		return c.server.dial, true
 	case "upstream.latency_ms":
-		return c.latency.Seconds() * 1e3, true
+		return c.latency.Seconds() * 1e3, c.status != 0
 	case "upstream.duration_ms":
-		return c.whole.Seconds() * 1e3, true
+		return c.whole.Seconds() * 1e3, c.status != 0
 	case "status_code":
-		return c.status, true
+		return c.status, c.status != 0
 	case "retries":
 		return c.retries, true
 	}

@@ -22,9 +22,6 @@ type server struct {
 // maxServers is how many servers a set of those that were tried has bits for.
 const maxServers = 64
 
-// roundRobin counts requests.
-type roundRobin struct{ atomic.Uint32 }
-
 // choose returns the server for a request, and nil if all were tried. Servers that could not be
 // reached lately come last, the one that has been out for longest before the others.
 func (p *Proxy) choose(tried uint64, now time.Time) (*server, int) {
@@ -34,10 +31,10 @@ func (p *Proxy) choose(tried uint64, now time.Time) (*server, int) {
 		}
 		return p.servers[0], 0
 	}
-	first := int(p.next.Add(1))
+	first, servers := p.next.Add(1), uint32(len(p.servers))
 	best, at := (*server)(nil), 0
 	for i := range p.servers {
-		n := (first + i) % len(p.servers)
+		n := int((first + uint32(i)) % servers)
 		if s := p.servers[n]; tried&(1<<n) == 0 && (best == nil || p.isBetter(s, best, now.UnixNano())) {
 			best, at = s, n
 		}
