@@ -78,51 +78,6 @@ func TestTimeouts(t *testing.T) {
 	}
 }
 
-func TestLoadBalancingSkipsDownServers(t *testing.T) {
-	for _, policy := range []string{"round_robin", "least_conn"} {
-		t.Run(policy, func(t *testing.T) {
-			asked := make(chan string, 1)
-			serve := func(name string) *server {
-				s := newServer(t, "tcp", "127.0.0.1:0")
-				s.answerWith(func(r *http.Request, body string) string {
-					asked <- name + " " + r.Method + " " + body
-					return "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-				})
-				return s
-			}
-			first, second := serve("first"), serve("second")
-			g := harness.Start(t, "{\n"+harness.Quiet+"\n}\nhttp://$ID, http://$API {\n\tapi_proxy $FIRST $SECOND {\n\t\tlb_policy "+policy+"\n\t\tfail_duration 1m\n\t}\n}\n",
-				"$FIRST", first.Addr().String(), "$SECOND", second.Addr().String())
-			count := map[string]int{}
-			for range 10 {
-				if status, _ := harness.Get(t, g.API); status != http.StatusOK {
-					t.Fatal(status)
-				}
-				count[<-asked]++
-			}
-			if count["first GET "] != 5 && policy == "round_robin" {
-				t.Error(count)
-			}
-			_ = second.Close()
-			for range 6 {
-				p := harness.Send(t, http.DefaultClient, http.MethodPost, g.API, "hi")
-				if got := <-asked; p.Status != http.StatusOK || got != "first POST hi" {
-					t.Fatal(p.Status, got)
-				}
-			}
-			_ = first.Close()
-			if status, _ := harness.Get(t, g.API); status != http.StatusBadGateway {
-				t.Error("nobody listens:", status)
-			}
-			revived := newServer(t, "tcp", second.Addr().String())
-			revived.answerWith(func(*http.Request, string) string { return "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" })
-			if status, _ := harness.Get(t, g.API); status != http.StatusOK {
-				t.Error("servers that were left out are asked when there is no other:", status)
-			}
-		})
-	}
-}
-
 func TestUnixSockets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "api.sock")
 	newServer(t, "unix", path).answerWith(func(r *http.Request, _ string) string {
