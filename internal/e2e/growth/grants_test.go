@@ -16,34 +16,50 @@ import (
 	"github.com/gatehouse/gatehouse/plugins/store/bolt"
 )
 
-// What live grants in a bolt file take of a node's memory: none of its own, and the pages of the file that it has
-// looked at. The system takes those back when it needs memory.
+// What live grants take of memory: none of a node's own, the pages of a bolt file that the node has looked at, which the
+// system takes back when it needs memory, and what Redis keeps.
 func TestLiveGrantMemory(t *testing.T) {
 	t.Setenv("GOGC", "100")
-	sample := signInOnce(t)[store.KindGrant]
-	resident := func(n int) (anonymous, ofFiles, file int64) {
-		path := filepath.Join(t.TempDir(), "state.db")
-		b, err := bolt.Open(bolt.Options{Path: path})
-		if err != nil {
-			t.Fatal(err)
+	sample, n := signInOnce(t)[store.KindGrant], size(500, 100_000)
+	server := redistest.Start(t)
+	inRedis := redisBackend(t, server)
+	copyFor(t, inRedis, sample, 200) // what connections and scripts take
+	server.CLI("FLUSHALL")
+	// fill puts n grants into a store. It returns the store's configuration, how many bytes the store takes, and how many of
+	// them are resident: pages of a bolt file are the node's.
+	for name, fill := range map[string]func(n int) (configuration string, used, resident int64){
+		"bolt": func(n int) (string, int64, int64) {
+			path := filepath.Join(t.TempDir(), "state.db")
+			b, err := bolt.Open(bolt.Options{Path: path})
+			if err != nil {
+				t.Fatal(err)
+			}
+			copyFor(t, b, sample, n)
+			if err := b.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return "bolt " + path, fileSize(t, path), 0
+		},
+		"Redis": func(n int) (string, int64, int64) {
+			copyFor(t, inRedis, sample, n)
+			return "redis " + server.URL() + " {\n timeout 1s\n}", redisMemory(t, server, "used_memory"), redisMemory(t, server, "used_memory_rss")
+		},
+	} {
+		var anonymous, ofFiles, used, resident [2]int64
+		for i, grants := range []int{0, n} {
+			configuration, u, r := fill(grants)
+			s := startNode(t, 0, "$STORE", configuration)
+			s.token(t, clientCredentials)
+			s.heap(t)
+			used[i], resident[i] = u, r
+			anonymous[i], ofFiles[i] = memoryOf(t, s.PID(), "RssAnon"), memoryOf(t, s.PID(), "RssFile")
+			s.Stop()
 		}
-		copyFor(t, b, sample, n)
-		if err := b.Close(); err != nil {
-			t.Fatal(err)
+		t.Logf("| %d live grants in %s, KiB | the store %d, resident %d | a node's own memory %d, pages of files %d |", n, name,
+			(used[1]-used[0])>>10, (resident[1]-resident[0])>>10, (anonymous[1]-anonymous[0])>>10, (ofFiles[1]-ofFiles[0])>>10)
+		if grown := anonymous[1] - anonymous[0]; grown > 32<<20 {
+			t.Errorf("%s: %d MiB of memory for %d grants that nobody uses", name, grown>>20, n)
 		}
-		s := startNode(t, 0, "$STORE", "bolt "+path)
-		defer s.Stop()
-		s.token(t, clientCredentials)
-		s.heap(t)
-		return memoryOf(t, s.PID(), "RssAnon"), memoryOf(t, s.PID(), "RssFile"), fileSize(t, path)
-	}
-	n := size(500, 100_000)
-	noneAnonymous, noneOfFiles, _ := resident(0)
-	anonymous, ofFiles, file := resident(n)
-	t.Logf("| %d live grants in bolt | a file of %d KiB | %d KiB of a node's own memory, %d KiB of pages of files |",
-		n, file>>10, (anonymous-noneAnonymous)>>10, (ofFiles-noneOfFiles)>>10)
-	if grown := anonymous - noneAnonymous; grown > 32<<20 {
-		t.Errorf("%d MiB of memory for %d grants that nobody uses", grown>>20, n)
 	}
 }
 

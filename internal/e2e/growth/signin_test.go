@@ -222,8 +222,14 @@ func anyDigest() string {
 
 func usedMemory(t *testing.T, server *redistest.Server) int {
 	t.Helper()
-	_, after, _ := strings.Cut(server.CLI("INFO", "memory"), "used_memory:")
-	n, err := strconv.Atoi(strings.Fields(after)[0])
+	return int(redisMemory(t, server, "used_memory"))
+}
+
+// redisMemory returns a row of INFO memory in bytes.
+func redisMemory(t *testing.T, server *redistest.Server, row string) int64 {
+	t.Helper()
+	_, after, _ := strings.Cut(server.CLI("INFO", "memory"), row+":")
+	n, err := strconv.ParseInt(strings.Fields(after)[0], 10, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
