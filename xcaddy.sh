@@ -166,16 +166,20 @@ sequential() {
 	done
 }
 
-# unraced lists the packages of which some tests count at length in one goroutine and are left to
-# a run without -race.
+# unraced lists the test files that compute at length in one goroutine and are left to a run
+# without -race.
 unraced() {
-	git grep -lE '^//go:build !race$' -- '*_test.go' | xargs -r -n 1 dirname | sort -u | sed 's|^|./|' | xargs -r go list
+	git grep -lE '^//go:build !race$' -- '*_test.go'
 }
 
-# without_race PACKAGE ...: these, and then a hundred nodes in one process.
+# without_race PACKAGE ...: these, the tests of the files that unraced lists, and a hundred nodes
+# in one process.
 without_race() {
+	local tests
 	# go vet has seen all packages.
 	go test -vet=off -timeout 20m "${flags[@]}" "$@" || return 1
+	tests=$(unraced | xargs sed -n 's/^func \(Test[[:alnum:]_]*\)(.*/\1/p' | paste -sd '|')
+	unraced | xargs dirname | sort -u | sed 's|^|./|' | xargs go test -vet=off -timeout 20m -run "^($tests)\$" "${flags[@]}" || return 1
 	(cd plugins/internal/simulation && go test -vet=off "${flags[@]}" .)
 }
 
@@ -208,7 +212,7 @@ run_tests() {
 	# them with -race, half without.
 	trap 'trap - INT; kill 0' INT # a shell's background jobs do not hear it
 	# shellcheck disable=SC2086 # import paths are words
-	without_race $plain $(unraced) &
+	without_race $plain &
 	others=$!
 	cut -d '|' -f 1 <<<"$all" | grep -vxF "$plain" | CGO_ENABLED=1 xargs go test -vet=off -race -timeout 20m "${flags[@]}" || failed=1
 	wait "$others" || failed=1

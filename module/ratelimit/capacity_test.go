@@ -1,7 +1,7 @@
 //go:build !race
 
 // What the tests of this file count is done by one goroutine, and -race makes it six times as slow:
-// ./xcaddy.sh test runs packages that have such a file with -race and without.
+// ./xcaddy.sh test runs tests of files like this without -race.
 
 package ratelimit_test
 

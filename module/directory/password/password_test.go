@@ -141,14 +141,6 @@ func TestBcryptRefusesTruncatedAndRepeatedPasswords(t *testing.T) { // U21
 	}
 }
 
-func TestNewBcryptHashHasPHPsPrefix(t *testing.T) {
-	hash, ok := HashBcrypt(battery)
-	p, err := Parse(hash)
-	if !ok || err != nil || !strings.HasPrefix(hash, "$2y$12$") || !p.Matches(battery) || !p.GoodBcrypt() {
-		t.Errorf("%q, %t, %v", hash, ok, err)
-	}
-}
-
 func TestExpensiveOrInvalidHashesAreRefusedUnquoted(t *testing.T) {
 	fifty := strings.Repeat("s", 53)
 	cases := map[string]struct{ hash, want string }{

@@ -1,3 +1,8 @@
+//go:build !race
+
+// One goroutine validates large bodies, which takes a minute with -race:
+// ./xcaddy.sh test runs tests of files like this without -race.
+
 package validate
 
 import (
