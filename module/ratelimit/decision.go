@@ -65,8 +65,9 @@ type Verdict struct {
 // Decide MUST decide on all policies of a request in one atomic step: in any window
 // no policy admits more than its limit, whatever else runs in parallel, and a refused
 // request consumes nothing, from no policy. It MUST refuse only what would not have
-// fitted into the last window plus one slot (a [Slots]th of it). It MUST return soon after ctx
-// is done. An error is a technical one and never says that a limit was reached.
+// fitted into the last window plus one slot (a [Slots]th of it). What one process has been granted in
+// advance of its use may count as used until it is given back, or for a window if that process dies; it is
+// granted only while less than half of a limit is in use. It MUST return soon after ctx is done. An error is a technical one and never says that a limit was reached.
 type Source interface {
 	Decide(ctx context.Context, r Request) (Verdict, error)
 }

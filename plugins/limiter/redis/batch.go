@@ -23,6 +23,7 @@ const serversTime = ""
 type group struct {
 	*encodedRequest
 	n     int // less than 1<<16, as the queue is shorter
+	lease int // more of them that Redis may charge in advance, less than 1<<16
 	calls []*call
 }
 
@@ -36,6 +37,8 @@ type batch struct {
 	keySpecs []keySpec      // one for each of keys
 	keyIndex map[string]int // where a key is in keys and keySpecs
 	byVector map[string]*group
+
+	returns []byte // units given back, as the script's ARGV[3]
 }
 
 // keySpec is what the script has to know about a key.
@@ -97,7 +100,7 @@ const chosenBit = 1 << 39
 func (b *batch) encodeSpec() []byte {
 	size := 11 * len(b.keys)
 	for _, g := range b.groups {
-		size += 8 + 5*len(g.charges)
+		size += 10 + 5*len(g.charges)
 	}
 	spec := make([]byte, 0, size)
 	for i := range b.keySpecs {
@@ -114,6 +117,7 @@ func (b *batch) encodeSpec() []byte {
 		spec = binary.BigEndian.AppendUint16(spec, uint16(g.n))
 		spec = append40(spec, g.cost)
 		spec = append(spec, byte(len(g.charges)))
+		spec = binary.BigEndian.AppendUint16(spec, uint16(g.lease))
 		for i := range g.charges {
 			c := &g.charges[i]
 			spec = append(spec, byte(b.keyIndex[c.key])|boolBit(c.dry)<<7)
@@ -121,6 +125,13 @@ func (b *batch) encodeSpec() []byte {
 		}
 	}
 	return spec
+}
+
+// giveBack adds units that were leased and not used. The batch must have room for their key.
+func (b *batch) giveBack(u unusedUnits) {
+	b.returns = append(b.returns, byte(b.addKey(u.key, u.window)))
+	b.returns = append40(b.returns, u.slot)
+	b.returns = binary.BigEndian.AppendUint32(b.returns, uint32(u.units))
 }
 
 func append40(b []byte, v int64) []byte {
@@ -177,7 +188,7 @@ func (c *chargeCount) parseCount(reply []int64, k *encodedCharge, admitted int, 
 // execute has Redis decide on the batch, at most once. After an error Redis may have decided
 // or not: it may have counted too much, but never too little.
 func (b *batch) execute(ctx context.Context, client goredis.UniversalClient, now string) ([]answer, error) {
-	reply, err := decideScript.Run(ctx, client, b.keys, now, b.encodeSpec())
+	reply, err := decideScript.Run(ctx, client, b.keys, now, b.encodeSpec(), b.returns)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func BenchmarkDecide(b *testing.B) {
 			for _, way := range []struct {
 				name string
 				make func(b *testing.B, url string, policies, at int) func(n int) error
-			}{{"window", window}, {"chosen", chosen}, {"log", sortedSets}} {
+			}{{"window", window}, {"leased", leased}, {"chosen", chosen}, {"log", sortedSets}} {
 				b.Run(fmt.Sprintf("%s/policies=%d/at-once=%d", way.name, policies, at), func(b *testing.B) {
 					server.CLI("FLUSHALL")
 					allow := way.make(b, server.URL(), policies, at)
@@ -98,20 +98,25 @@ func spread(n, policy int) string {
 }
 
 func window(b *testing.B, url string, policies, at int) func(int) error {
-	return windows(b, url, policies, at, false)
+	return windows(b, url, policies, at, false, 0)
+}
+
+// leased is window with requests that Redis charges in advance.
+func leased(b *testing.B, url string, policies, at int) func(int) error {
+	return windows(b, url, policies, at, false, maxLeases)
 }
 
 // chosen is window for policies whose subjects clients choose.
 func chosen(b *testing.B, url string, policies, at int) func(int) error {
-	return windows(b, url, policies, at, true)
+	return windows(b, url, policies, at, true, maxLeases)
 }
 
-func windows(b *testing.B, url string, policies, at int, chosen bool) func(int) error {
+func windows(b *testing.B, url string, policies, at int, chosen bool, leases int) func(int) error {
 	wait := patient
 	if at == 1 {
 		wait = maxOwnWait
 	}
-	s := open(b, config{settings: settings(b, url, "window:", wait), nodes: 1, denials: maxDenials})
+	s := open(b, config{settings: settings(b, url, "window:", wait), nodes: 1, denials: maxDenials, leases: leases})
 	all := make([]*ratelimit.Policy, policies)
 	for i := range all {
 		all[i] = &ratelimit.Policy{Limiter: "api", Name: fmt.Sprint("policy", i), Limit: 1 << 30, Window: time.Minute, Chosen: chosen}

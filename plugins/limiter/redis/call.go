@@ -13,6 +13,7 @@ type call struct {
 	state callState    // under the pipeline's lock until it is answered or abandoned
 	due   time.Time    // when it stops waiting
 	batch *batch       // that it was sent with
+	lease int          // how many equal requests Redis may charge in advance
 	done  chan outcome // has room for the one outcome, unless the caller went away
 }
 

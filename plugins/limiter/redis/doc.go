@@ -1,5 +1,6 @@
 // Package redis counts rate limits in Redis, so that many nodes share them. One script decides
 // on a batch of requests in one step; a pipeline per limiter collects and sends the batches,
-// and falls back to local counts while Redis does not answer. Limits, header fields and the
+// and falls back to local counts while Redis does not answer. While a limit is far, Redis charges
+// some requests in advance, which need no batch. Limits, header fields and the
 // fallback are those of package ratelimit.
 package redis

@@ -131,7 +131,7 @@ func (l *Limiter) Open(ctx context.Context) (ratelimit.OpenSource, error) {
 	if !l.resolved {
 		return nil, errors.New("limiter redis: it has no address, and nobody said which store it stands beside")
 	}
-	s, err := newSource(config{settings: l.settings, nodes: l.Nodes, denials: maxDenials, callers: callersIn(l.size())})
+	s, err := newSource(config{settings: l.settings, nodes: l.Nodes, denials: maxDenials, leases: maxLeases, callers: callersIn(l.size())})
 	if err != nil {
 		return nil, fmt.Errorf("limiter redis: %w", l.settings.Clean(err))
 	}

@@ -31,6 +31,7 @@ var (
 type pipeline struct {
 	conn    *conn
 	denials *denials    // nil: none
+	leases  *leases     // nil: none
 	head    string      // of its keys
 	opened  atomic.Bool // a copy of breaker.open that needs no lock
 
@@ -153,6 +154,7 @@ func (p *pipeline) fillBatch(b *batch) (filled bool) {
 			b.addGroup(g)
 		}
 		g.n++
+		g.lease = max(g.lease, c.lease)
 		g.calls = append(g.calls, c)
 		c.state, c.batch = callSent, b
 		n++

@@ -4,13 +4,16 @@
 -- ARGV[2]  numbers, highest byte first: of each key the window in ms (5 bytes), and where clients choose the
 --          subject, which sets the highest bit, the keys from 0 of its bucket (1) and of the population (1), and
 --          how many callers may have a key of their own (4); then of each group of like requests how many (2),
---          the cost (5), the charges (1), and of each charge the key from 0, plus 128 in a dry run (1), and
+--          the cost (5), the charges (1), how many more may be leased (2), and of each charge the key from 0, plus 128 in a dry run (1), and
 --          the limit (4)
--- Returns the time; then of each group how many are admitted, and of each charge the units that count,
+-- ARGV[3]  leased units that were not used: the key from 0 (1), the slot (5), the units (4)
+-- Returns the time; then of each group how many are admitted with those that are leased, and of each charge the units that count,
 -- the ms until one more is free, the ms until one refused request fits (0: none was), in a
 -- dry run how many of the admitted fitted, and where clients choose the subject 1 if it shared a bucket, else 0.
 -- The population of a policy counts its callers that have a key of their own: one unit each, in the newest slot
 -- of the caller's key, so that it ceases to count when the key does.
+-- A lease charges requests that may come before the slot ends, if all that were asked for are admitted, and at most
+-- half of each limit is in use afterwards.
 -- A value is the newest slot (5), the width of a counter (1), the units (4), and the counters from the
 -- oldest slot that holds a unit to the newest. Where a counter takes 4 bytes the units are left out and added
 -- up, so that the largest value fits into 256 bytes of Redis's memory. Refused requests write nothing.
@@ -132,11 +135,30 @@ local function enroll(st)
   p.total, p.last, p.dirty = p.total + 1, p.last + 1, true
 end
 
+local function giveBack(st, slot, units)
+  local past, w = st.past, st.w
+  local i, v = slot - st.old + 1, st.last
+  if slot ~= st.slot then v = i > 0 and i <= #past / w and at(past, w, i) or 0 end
+  if v < units then return end
+  if slot == st.slot then
+    st.last = v - units
+  else
+    st.past = sub(past, 1, (i - 1) * w) .. pack(v - units, w) .. sub(past, i * w + 1)
+  end
+  st.total, st.dirty = st.total - units, true
+  if st.total == 0 then st.old, st.past = st.slot, '' end
+end
+
+for j = 1, #ARGV[3], 10 do
+  local k, a, b, c, d, e, x, y, z, v = byte(ARGV[3], j, j + 9)
+  giveBack(S[k + 1], (((a * 256 + b) * 256 + c) * 256 + d) * 256 + e, ((x * 256 + y) * 256 + z) * 256 + v)
+end
+
 local out, o, T, shared = {now}, 1, {}, {}
 while p <= #spec do
-  local a, b, c, d, e, f, g, m = byte(spec, p, p + 7)
-  local n, cost = a * 256 + b, (((c * 256 + d) * 256 + e) * 256 + f) * 256 + g
-  local admit, first = n, p + 8
+  local a, b, c, d, e, f, g, m, h, i = byte(spec, p, p + 9)
+  local n, cost, lease = a * 256 + b, (((c * 256 + d) * 256 + e) * 256 + f) * 256 + g, h * 256 + i
+  local admit, first = n, p + 10
   p = first + m * 5
   for j = first, p - 1, 5 do
     local k, x, y, z, v = byte(spec, j, j + 4)
@@ -152,6 +174,16 @@ while p <= #spec do
     end
   end
   if admit < 0 then admit = 0 end
+  if lease > 0 and admit == n then
+    for j = first, p - 1, 5 do
+      local _, x, y, z, v = byte(spec, j, j + 4)
+      local st = T[j]
+      local far = floor(((((x * 256 + y) * 256 + z) * 256 + v) / 2 - st.total) / cost) - n
+      if st.slot ~= floor(now / st.q) then far = 0 end
+      if far < lease then lease = far end
+    end
+    if lease > 0 then admit = n + lease end
+  end
   o = o + 1
   out[o] = admit
   for j = first, p - 1, 5 do

@@ -25,24 +25,27 @@ type config struct {
 	nodes    int                // that share the limits; 0: those that report to Redis
 	now      func() time.Time   // nil: the server's clock
 	denials  int                // refusals that are remembered at most; negative: none
+	leases   int                // requests of which some are leased at most; 0: none
 	callers  uint32             // with a key of their own under a policy whose subjects clients choose; 0: as many as fit into defaultSize
 }
 
 // Source is a [ratelimit.Source] that counts in Redis. It is safe for concurrent use.
 //
-// A request passes from Decide to the pipeline of its [place], which sends batches over the
+// A request that no lease admits passes from Decide to the pipeline of its [place], which sends batches over the
 // connection, which runs the script.
 type Source struct {
 	settings redisconn.Settings
 	prefix   string
 	conn     *conn
 	denials  *denials // nil: none
+	leases   *leases  // nil: none
 	fallback *ratelimit.Fallback
 	nodes    *nodes
 	callers  uint32
 	salt     *saltState
 
 	startReports sync.Once
+	startReturns sync.Once
 
 	mu        sync.RWMutex // acquired before those of pipelines
 	pipelines map[place]*pipeline
@@ -60,6 +63,9 @@ func newSource(c config) (*Source, error) {
 	}
 	if c.denials >= 0 {
 		s.denials = newDenials(max(c.denials, 1))
+	}
+	if c.leases > 0 {
+		s.leases = newLeases(c.leases)
 	}
 	var err error
 	if s.fallback, err = ratelimit.NewFallback(ratelimit.FallbackConfig{Nodes: s.nodes.count}); err != nil {
@@ -95,6 +101,10 @@ func (s *Source) Decide(ctx context.Context, r ratelimit.Request) (ratelimit.Ver
 	}
 	budget.callers = at.callers(budget.callers)
 	c := newCall(p.head, &r, budget)
+	if v, ok := s.useLease(c, &r); ok {
+		c.release()
+		return v, nil
+	}
 	if s.denials != nil {
 		now := s.conn.clock()
 		if d := s.denials.find(c.encodedRequest, now); d != nil {
@@ -108,6 +118,9 @@ func (s *Source) Decide(ctx context.Context, r ratelimit.Request) (ratelimit.Ver
 		return s.decideInOutage(ctx, r)
 	}
 	v := out.answer.verdict(c.encodedRequest, &r, out.index, 0)
+	if !v.Admitted {
+		v = s.leasedInstead(c, &r, v)
+	}
 	c.release()
 	return v, nil
 }
@@ -151,7 +164,12 @@ func (s *Source) cleanError(err error) error {
 }
 
 // Close implements [ratelimit.OpenSource]. Decide falls back after it.
-func (s *Source) Close() error { return s.conn.close() }
+func (s *Source) Close() error {
+	if s.leases != nil && !s.conn.isClosed() {
+		s.giveBackUnused(true)
+	}
+	return s.conn.close()
+}
 
 // pipeline returns the pipeline of a place.
 func (s *Source) pipeline(at place) *pipeline {
@@ -169,7 +187,7 @@ func (s *Source) pipeline(at place) *pipeline {
 	if len(s.pipelines) >= maxIdlePipelines { // of limiters that reloads have removed
 		maps.DeleteFunc(s.pipelines, func(_ place, p *pipeline) bool { return p.isIdle() })
 	}
-	p = &pipeline{conn: s.conn, denials: s.denials, head: s.prefix + "limit:" + at.tag()}
+	p = &pipeline{conn: s.conn, denials: s.denials, leases: s.leases, head: s.prefix + "limit:" + at.tag()}
 	s.pipelines[at] = p
 	return p
 }
