@@ -65,9 +65,14 @@ type Verdict struct {
 // Decide MUST decide on all policies of a request in one atomic step: in any window
 // no policy admits more than its limit, whatever else runs in parallel, and a refused
 // request consumes nothing, from no policy. It MUST refuse only what would not have
-// fitted into the last window plus one slot (a [Slots]th of it). What one process has been granted in
-// advance of its use may count as used until it is given back, or for a window if that process dies; it is
-// granted only while less than half of a limit is in use. It MUST return soon after ctx is done. An error is a technical one and never says that a limit was reached.
+// fitted into the last window plus one slot (a [Slots]th of it).
+//
+// A source may charge requests before they come, while less than half of each limit is in use, and in
+// windows and limits that are large. What was charged so and is not used counts as used until it is given
+// back, within two seconds, or for a window if the process that holds it dies or the source is out of reach. A
+// process MUST hold no more than a 64th of a limit.
+//
+// Decide MUST return soon after ctx is done. An error is a technical one and never says that a limit was reached.
 type Source interface {
 	Decide(ctx context.Context, r Request) (Verdict, error)
 }

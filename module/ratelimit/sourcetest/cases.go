@@ -48,6 +48,24 @@ func testSteadyRate(b *bench) { // L04
 	}
 }
 
+// A source may have been granted some of a large limit in advance: one that asks alone notices nothing of it.
+func testLargeLimit(b *bench) {
+	const limit = 1000
+	p := &ratelimit.Policy{Name: "p", Limit: limit, Window: time.Minute}
+	charge := ratelimit.Charge{Policy: p, Subject: b.newSubject()}
+	for n := range int64(2 * limit) {
+		v := b.decide(1, charge)
+		if v.Admitted != (n < limit) || v.Results[0].Remaining != max(0, limit-1-n) {
+			b.Fatalf("request %d: %+v", n, v)
+		}
+		if v.Admitted {
+			b.advanceClock(time.Duration(n%3) * time.Millisecond)
+		}
+	}
+	b.advanceClock(b.wantVerdict(false, p, charge.Subject).Retry)
+	b.wantVerdict(true, p, charge.Subject)
+}
+
 func refusalsExtendNothing(b *bench) { // L06
 	p, s := tenSeconds(1), b.newSubject()
 	b.wantVerdict(true, p, s)

@@ -35,6 +35,7 @@ func Run(t *testing.T, open Opener) {
 		{"under a lowered limit units are available once the excess is gone", limitLowered},
 		{"windows of one name count apart", windowChanged},
 		{"a cost above the limit never fits", neverFits},
+		{"who repeats a request under a large limit gets all of it", testLargeLimit},
 		{"a dry run counts what fits and refuses nothing", dryRun},
 		{"subjects are counted apart, whatever their length", testIsolation},
 		{"like names of two limiters count apart", testLimiters},

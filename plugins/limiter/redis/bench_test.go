@@ -134,6 +134,33 @@ func windows(b *testing.B, url string, policies, at int, chosen bool, leases int
 	}
 }
 
+// BenchmarkLeases measures what leases cost a request that has none, because its caller comes seldom, and one that has.
+func BenchmarkLeases(b *testing.B) {
+	for _, c := range []struct {
+		name    string
+		callers int
+	}{{"seldom", 100_000}, {"often", 1}} {
+		b.Run(c.name, func(b *testing.B) {
+			l, now := newLeases(maxLeases), time.Now()
+			requests, encoded := make([]ratelimit.Request, c.callers), make([]*encodedRequest, c.callers)
+			for i := range requests {
+				p := &ratelimit.Policy{Limiter: "api", Name: "policy", Limit: 1 << 30, Window: time.Minute}
+				requests[i] = ratelimit.Request{Charges: []ratelimit.Charge{{Policy: p, Subject: strconv.Itoa(i)}}, Results: make([]ratelimit.Result, 0, 1)}
+				encoded[i] = encodeRequest("{api}", &requests[i], keyBudget{})
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			for i := range b.N {
+				k, r, at := encoded[i%c.callers], &requests[i%c.callers], now.Add(time.Duration(i)*25*time.Microsecond)
+				if _, _, want := l.use(k, r, at); want > 0 {
+					g := &group{encodedRequest: k, n: 1, lease: l.reserve(k, want)}
+					l.settle("{api}", g, &answer{at: at.UnixMilli(), asked: 1, admitted: 1 + g.lease, counts: make([]chargeCount, 1)}, at, at)
+				}
+			}
+		})
+	}
+}
+
 // client is used by the others: with a pool for all that happens at once.
 func client(b *testing.B, url string) goredis.UniversalClient {
 	b.Helper()

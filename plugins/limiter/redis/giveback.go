@@ -48,15 +48,19 @@ func (s *Source) giveBackUntilClosed() {
 	}
 }
 
-// giveBackUnused gives back what is left of leases that have ended, or of all. If that fails it is not
+// giveBackUnused gives back what is left of leases that have ended, or of all. If a batch of it fails it is not
 // repeated, as the units may have been given back: then they count for a window, as if they had been used.
 func (s *Source) giveBackUnused(all bool) {
 	batches := make(map[string]*batch) // by the head of their keys, which are in one slot of a cluster
-	send := func(b *batch) bool {
+	failed := make(map[string]bool)    // Redis does not answer for these: the others must not wait
+	send := func(head string, b *batch) {
 		_, err := s.conn.execute(b, s.conn.maxWait)
-		return err == nil
+		failed[head] = err != nil
 	}
 	for _, u := range s.leases.endLeases(all, s.conn.clock()) {
+		if failed[u.head] {
+			continue
+		}
 		b := batches[u.head]
 		if b == nil {
 			b = newBatch()
@@ -64,15 +68,11 @@ func (s *Source) giveBackUnused(all bool) {
 		}
 		b.giveBack(u)
 		if len(b.keys) == maxKeys {
-			if !send(b) {
-				return
-			}
+			send(u.head, b)
 			delete(batches, u.head)
 		}
 	}
-	for _, b := range batches {
-		if !send(b) {
-			return
-		}
+	for head, b := range batches {
+		send(head, b)
 	}
 }

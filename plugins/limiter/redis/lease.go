@@ -17,18 +17,21 @@ import (
 // half unused, and what is left at its end is given back.
 //
 // A lease is for equal requests: equal vectors. All policies of a request are charged in one step, as always.
+// Units that lie idle count as used, and may so refuse a request of another node. Therefore a node
+// holds no more than a small part of each limit, also of one that many callers share.
 
 const (
 	// maxLeaseTime bounds how long what Redis granted is used: a flush or a failover may have reset counts.
 	maxLeaseTime = time.Second
-	// leasePart of a limit is leased at most, so that little lies idle at each node.
+	// leasePart: a node holds at most a 64th of a limit.
 	leasePart = 64
 	// Smaller limits and shorter windows are not leased: too little could be used before the slot ends.
 	minLeaseLimit  = 10 * leasePart
 	minLeaseWindow = 15 * time.Second
-	// minLeaseUses is how often a request has come lately before it is worth a lease.
-	minLeaseUses = 4
-	// maxLeases bounds the memory for leases, at some 700 bytes each.
+	// minLeaseUses is how often a request has come lately before it is worth an entry, and then before it is worth a
+	// lease: the first count may be that of several requests.
+	minLeaseUses = 3
+	// maxLeases bounds the memory for leases, at some 800 bytes each.
 	maxLeases = 20_000
 	// giveBackEvery is the time between returns of what was not used.
 	giveBackEvery = 250 * time.Millisecond
@@ -42,8 +45,9 @@ type leases struct {
 	current map[string]*lease
 	earlier map[string]*lease
 	seed    maphash.Seed
-	rare    [1 << 14]rareUses // of requests without an entry, by a hash of their vector
-	held    []*lease          // that were granted and have not been given back
+	rare    [1 << 16]rareUses // of requests without an entry, by a hash of their vector
+	held    []*lease          // that were granted and have not ended
+	units   map[string]int64  // by key: asked for, held or not yet given back; at most a part of the limit
 	unused  []unusedUnits
 }
 
@@ -53,20 +57,20 @@ type lease struct {
 	uses, before int       // in it, and in the one before
 
 	held    bool // it is among those held
-	left    int  // requests
+	granted int  // requests, of which some are
+	left    int
 	answer  answer
 	got     time.Time // when the answer came
 	until   time.Time // counted from the sending of the batch, so never too late
+	wall    int64     // until on the wall clock, in ns: the monotonic one stands still while a machine sleeps
 	head    string    // of the keys
 	cost    int64
 	charges []encodedCharge
 }
 
-// rareUses counts requests of about two seconds. Several may share it: then one gets an entry early.
-type rareUses struct {
-	began uint32 // in seconds, an even number
-	n     uint32
-}
+// rareUses counts requests of about two seconds in its lowest byte. The rest is the number of these two
+// seconds. Several requests may share it: then one gets an entry early.
+type rareUses uint32
 
 // unusedUnits are to be given back. No more than leased units of a key are in a slot.
 type unusedUnits struct {
@@ -76,7 +80,7 @@ type unusedUnits struct {
 }
 
 func newLeases(limit int) *leases {
-	return &leases{cap: max(2, limit), current: make(map[string]*lease), seed: maphash.MakeSeed()}
+	return &leases{cap: max(2, limit), current: make(map[string]*lease), units: make(map[string]int64), seed: maphash.MakeSeed()}
 }
 
 // mostLeased returns how many equal requests may be leased at once, 0 if none.
@@ -109,8 +113,11 @@ func (l *leases) use(k *encodedRequest, r *ratelimit.Request, now time.Time) (v 
 		l.current[k.vector] = e
 	}
 	e.countUse(now)
-	if v, ok = e.use(k, r, now); ok {
+	if v, ok = l.useEntry(e, k, r, now); ok {
 		return v, true, 0
+	}
+	if max(e.uses, e.before) < minLeaseUses {
+		return v, false, 0
 	}
 	return v, false, min(most, max(e.uses, e.before-e.uses))
 }
@@ -123,7 +130,7 @@ func (l *leases) useAfterRefusal(k *encodedRequest, r *ratelimit.Request, now ti
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e := l.find(k.vector, now); e != nil {
-		return e.use(k, r, now)
+		return l.useEntry(e, k, r, now)
 	}
 	return v, false
 }
@@ -131,11 +138,13 @@ func (l *leases) useAfterRefusal(k *encodedRequest, r *ratelimit.Request, now ti
 // comesOften counts a request that has no entry, and reports whether it is worth one.
 func (l *leases) comesOften(vector string, now time.Time) bool {
 	uses := &l.rare[maphash.String(l.seed, vector)%uint64(len(l.rare))]
-	if began := uint32(now.Unix()) &^ 1; uses.began != began {
-		*uses = rareUses{began: began}
+	if period := rareUses(now.Unix()/2) << 8; *uses&^0xff != period {
+		*uses = period
 	}
-	uses.n++
-	return uses.n >= minLeaseUses
+	if *uses&0xff < minLeaseUses {
+		*uses++
+	}
+	return *uses&0xff == minLeaseUses
 }
 
 // find returns the entry of a vector, or nil.
@@ -165,19 +174,70 @@ func (e *lease) countUse(now time.Time) {
 	e.uses++
 }
 
-func (e *lease) use(k *encodedRequest, r *ratelimit.Request, now time.Time) (v ratelimit.Verdict, ok bool) {
-	if e.left == 0 || !now.Before(e.until) {
+func (l *leases) useEntry(e *lease, k *encodedRequest, r *ratelimit.Request, now time.Time) (v ratelimit.Verdict, ok bool) {
+	if e.left == 0 || !now.Before(e.until) || now.UnixNano() >= e.wall {
 		return v, false
 	}
 	e.left--
 	// As the last but e.left of those that were admitted together.
-	return e.answer.verdict(k, r, e.answer.admitted-1-e.left, max(0, now.Sub(e.got))), true
+	v = e.answer.verdict(k, r, e.answer.admitted-1-e.left, max(0, now.Sub(e.got)))
+	if e.left == 0 {
+		l.endLease(e)
+	}
+	return v, true
 }
 
-// grant records that Redis charged n more equal requests than it was asked for.
-func (l *leases) grant(head string, k *encodedRequest, a *answer, n int, sent, got time.Time) {
+// reserve returns how many of the equal requests that a call wants Redis may be asked to grant. What it
+// returns is reserved until settle.
+func (l *leases) reserve(k *encodedRequest, want int) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if len(l.held) >= l.cap {
+		return 0
+	}
+	n := int64(want)
+	for i := range k.charges {
+		c := &k.charges[i]
+		n = min(n, (c.limit/leasePart-l.units[c.key])/k.cost)
+	}
+	if n <= 0 {
+		return 0
+	}
+	l.countUnits(k.charges, n*k.cost)
+	return int(n)
+}
+
+// countUnits adds to the units of the keys.
+func (l *leases) countUnits(charges []encodedCharge, units int64) {
+	for i := range charges {
+		l.countUnitsOf(charges[i].key, units)
+	}
+}
+
+func (l *leases) countUnitsOf(key string, units int64) {
+	if units += l.units[key]; units == 0 {
+		delete(l.units, key)
+	} else {
+		l.units[key] = units
+	}
+}
+
+// settle ends a reservation. The answer is nil if Redis gave none: what it may have charged counts for a window.
+func (l *leases) settle(head string, g *group, a *answer, sent, got time.Time) {
+	granted := 0
+	if a != nil {
+		granted = max(0, a.admitted-g.n)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.countUnits(g.charges, int64(granted-g.lease)*g.cost)
+	if granted > 0 {
+		l.grant(head, g.encodedRequest, a, granted, sent, got)
+	}
+}
+
+// grant records that Redis charged n more equal requests than it was asked to decide on.
+func (l *leases) grant(head string, k *encodedRequest, a *answer, n int, sent, got time.Time) {
 	e := l.find(k.vector, got)
 	if e == nil { // it was forgotten meanwhile
 		e = new(lease)
@@ -187,13 +247,13 @@ func (l *leases) grant(head string, k *encodedRequest, a *answer, n int, sent, g
 		l.endLease(e)
 	}
 	if e.left > 0 { // of another batch that was in flight with this one
-		e.left += n
+		e.left, e.granted = e.left+n, e.granted+n
 		if a.counts[0].total > e.answer.counts[0].total {
 			e.setAnswer(a, got)
 		}
 		return
 	}
-	e.left, e.head, e.cost, e.charges = n, head, k.cost, slices.Clone(k.charges)
+	e.left, e.granted, e.head, e.cost, e.charges = n, n, head, k.cost, slices.Clone(k.charges)
 	e.setAnswer(a, got)
 	lasts := maxLeaseTime
 	for i := range e.charges {
@@ -201,6 +261,7 @@ func (l *leases) grant(head string, k *encodedRequest, a *answer, n int, sent, g
 		lasts = min(lasts, time.Duration((a.at/slot+1)*slot-a.at)*time.Millisecond)
 	}
 	e.until = sent.Add(lasts - time.Millisecond) // the server's time was rounded down to a millisecond
+	e.wall = e.until.UnixNano()
 	if !e.held {
 		e.held = true
 		l.held = append(l.held, e)
@@ -228,12 +289,14 @@ func (e *lease) sameSlots(at int64) bool {
 
 // endLease ends a lease; what is left of it is to be given back.
 func (l *leases) endLease(e *lease) {
+	used, left := int64(e.granted-e.left)*e.cost, int64(e.left)*e.cost
+	l.countUnits(e.charges, -used)
 	for i := range e.charges {
-		if c := &e.charges[i]; e.left > 0 {
-			l.unused = append(l.unused, unusedUnits{e.head, c.key, c.window, e.answer.at / c.slotLength(), int64(e.left) * e.cost})
+		if c := &e.charges[i]; left > 0 {
+			l.unused = append(l.unused, unusedUnits{e.head, c.key, c.window, e.answer.at / c.slotLength(), left})
 		}
 	}
-	e.left = 0
+	e.left, e.granted = 0, 0
 }
 
 // endLeases ends the leases that have expired, or all, and returns what is to be given back.
@@ -242,7 +305,7 @@ func (l *leases) endLeases(all bool, now time.Time) (unused []unusedUnits) {
 	defer l.mu.Unlock()
 	held := l.held[:0]
 	for _, e := range l.held {
-		if !all && now.Before(e.until) {
+		if !all && e.left > 0 && now.Before(e.until) {
 			held = append(held, e)
 		} else {
 			l.endLease(e)
@@ -252,5 +315,8 @@ func (l *leases) endLeases(all bool, now time.Time) (unused []unusedUnits) {
 	clear(l.held[len(held):])
 	l.held = held
 	unused, l.unused = l.unused, nil
+	for _, u := range unused {
+		l.countUnitsOf(u.key, -u.units)
+	}
 	return unused
 }

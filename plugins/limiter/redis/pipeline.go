@@ -151,10 +151,12 @@ func (p *pipeline) fillBatch(b *batch) (filled bool) {
 				break
 			}
 			g = &group{encodedRequest: c.encodedRequest}
+			if c.lease > 0 && p.breaker.failuresInRow == 0 { // what a lost answer granted would count for a window
+				g.lease = p.leases.reserve(c.encodedRequest, c.lease)
+			}
 			b.addGroup(g)
 		}
 		g.n++
-		g.lease = max(g.lease, c.lease)
 		g.calls = append(g.calls, c)
 		c.state, c.batch = callSent, b
 		n++

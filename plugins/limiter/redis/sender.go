@@ -58,8 +58,12 @@ func (p *pipeline) roundTrip(b *batch, timeout time.Duration) {
 		if err == nil && p.denials != nil {
 			p.denials.remember(g.encodedRequest, &answers[i], b.sent, got)
 		}
-		if err == nil && p.leases != nil && answers[i].admitted > g.n {
-			p.leases.grant(p.head, g.encodedRequest, &answers[i], answers[i].admitted-g.n, b.sent, got)
+		if g.lease > 0 {
+			var a *answer
+			if err == nil {
+				a = &answers[i]
+			}
+			p.leases.settle(p.head, g, a, b.sent, got)
 		}
 		for index, c := range g.calls {
 			switch {

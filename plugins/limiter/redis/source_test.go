@@ -79,6 +79,8 @@ func TestSourceOnACluster(t *testing.T) {
 	threeNodes(t, c.URL())
 	testShards(t, c)
 	testMadeUpCallersInShards(t, c)
+	testLeasesInShards(t, c)
+	testGiveBackBesideALostServer(t, c)
 	s := open(t, config{settings: settings(t, c.URL(), "shard:", 0), nodes: 3})
 	ask := func(limiter string) ratelimit.Verdict {
 		v, err := s.Decide(context.Background(), ratelimit.Request{Charges: []ratelimit.Charge{{Policy: &ratelimit.Policy{Limiter: limiter, Name: "p", Limit: 1 << 30, Window: time.Minute}, Subject: "s"}}})
@@ -125,5 +127,10 @@ func eventually(t *testing.T, what string, so func() bool) {
 func testSource(t *testing.T, url string) {
 	sourcetest.Run(t, func(t *testing.T, now func() time.Time) ratelimit.Source {
 		return open(t, config{settings: settings(t, url, "test:", patient), now: now, denials: -1})
+	})
+	sourcetest.Run(t, func(t *testing.T, now func() time.Time) ratelimit.Source {
+		s := open(t, config{settings: settings(t, url, "leases:", patient), now: now, denials: -1, leases: maxLeases})
+		s.conn.clock = now
+		return s
 	})
 }
