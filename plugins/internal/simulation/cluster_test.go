@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +26,8 @@ type cluster struct {
 	*network
 	redis [servers]*miniredis.Miniredis
 	skew  [servers]time.Duration
+
+	scripts atomic.Int64 // that ran
 }
 
 func newCluster(t *testing.T, seed uint64, skew [servers]time.Duration) *cluster {
@@ -48,6 +51,7 @@ func newCluster(t *testing.T, seed uint64, skew [servers]time.Duration) *cluster
 				return true
 			case strings.HasPrefix(command, "EVAL"): // the commands of a script run at its time
 				m.SetTime(time.Now().Add(c.skew[i]))
+				c.scripts.Add(1)
 			}
 			return false
 		})
