@@ -153,7 +153,7 @@ known_vulnerabilities() {
 # These suites drive programs that are built without -race, such as the commands, browsers or real APIs, or measure
 # programs. What runs at the same time in a gateway is tested with -race by the suites gateway,
 # restapi and outage and by the packages themselves.
-driving=(cli qrlogin cluster quickstart growth wordpress mediawiki variantb book examples)
+driving=(cli qrlogin cluster quickstart growth wordpress mediawiki variantb book examples pages)
 # What measures memory and time has the machine to itself.
 measured='/internal/e2e/soak$|/plugins/limiter/redis$'
 
