@@ -1,6 +1,7 @@
 package keyring
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -64,4 +65,35 @@ func (es256) Sign(text string, key any) ([]byte, error) {
 	copy(signature[32-len(r):32], r)
 	copy(signature[64-len(s):], s)
 	return signature, nil
+}
+
+// Verify takes the two numbers to the standard library's form. jwt's own does it with big integers, which made verifying
+// a tenth more expensive.
+func (es256) Verify(text string, signature []byte, key any) error {
+	public, ok := key.(*ecdsa.PublicKey)
+	if !ok || public.Curve != elliptic.P256() {
+		return errNotP256
+	}
+	if len(signature) != 64 {
+		return jwt.ErrECDSAVerification
+	}
+	digest := sha256.Sum256([]byte(text))
+	der := append(make([]byte, 0, 72), byte(asn1.SEQUENCE), 0)
+	der = appendDERNumber(der, signature[:32])
+	der = appendDERNumber(der, signature[32:])
+	der[1] = byte(len(der) - 2)
+	if !ecdsa.VerifyASN1(public, digest[:], der) {
+		return jwt.ErrECDSAVerification
+	}
+	return nil
+}
+
+// appendDERNumber appends an unsigned number: without leading zeros, but for one where it would look negative. Zero becomes
+// invalid, which no number of a signature may be.
+func appendDERNumber(der, number []byte) []byte {
+	number = bytes.TrimLeft(number, "\x00")
+	if len(number) > 0 && number[0] >= 0x80 {
+		return append(append(der, byte(asn1.INTEGER), byte(len(number)+1), 0), number...)
+	}
+	return append(append(der, byte(asn1.INTEGER), byte(len(number))), number...)
 }

@@ -7,7 +7,10 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -52,12 +55,78 @@ func TestES256SignaturesHaveOneLengthAndVerify(t *testing.T) {
 		if err := jwt.SigningMethodES256.Verify(text, got, &key.PublicKey); err != nil {
 			t.Errorf("%s: %x %v", text, got, err)
 		}
+		if err := algorithms["ES256"].method.Verify(text, got, &key.PublicKey); err != nil {
+			t.Errorf("%s: %x is refused: %v", text, got, err)
+		}
 		if got[0] == 0 || got[32] == 0 {
 			short++
 		}
 	}
 	if short == 0 {
 		t.Error("no signature with a short number was seen")
+	}
+}
+
+// What is not the signature of the text by the key is refused, whatever its numbers are.
+func TestES256RefusesOtherSignatures(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifies := algorithms["ES256"].method.Verify
+	good, err := algorithms["ES256"].method.Sign("text", key)
+	if err != nil || verifies("text", good, &key.PublicKey) != nil {
+		t.Fatal(err)
+	}
+	order, zero := elliptic.P256().Params().N.Bytes(), make([]byte, 32)
+	most := bytes.Repeat([]byte{0xff}, 32)
+	for name, signature := range map[string][]byte{
+		"none":              nil,
+		"too short":         good[:63],
+		"too long":          append(slices.Clone(good), 0),
+		"zeros":             make([]byte, 64),
+		"r is zero":         slices.Concat(zero, good[32:]),
+		"s is zero":         slices.Concat(good[:32], zero),
+		"r is the order":    slices.Concat(order, good[32:]),
+		"s is the order":    slices.Concat(good[:32], order),
+		"the largest":       slices.Concat(most, most),
+		"exchanged numbers": slices.Concat(good[32:], good[:32]),
+	} {
+		if verifies("text", signature, &key.PublicKey) == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	for i := range good {
+		changed := slices.Clone(good)
+		changed[i] ^= 1
+		if verifies("text", changed, &key.PublicKey) == nil {
+			t.Errorf("accepted with another byte %d", i)
+		}
+	}
+	if verifies("Text", good, &key.PublicKey) == nil {
+		t.Error("accepted for another text")
+	}
+}
+
+func BenchmarkES256Verify(b *testing.B) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		b.Fatal(err)
+	}
+	text := strings.Repeat("x", 500)
+	signature, err := algorithms["ES256"].method.Sign(text, key)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, method := range map[string]jwt.SigningMethod{"jwt": jwt.SigningMethodES256, "ours": algorithms["ES256"].method} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := method.Verify(text, signature, &key.PublicKey); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 
@@ -73,6 +142,12 @@ func TestES256RefusesOtherKeys(t *testing.T) {
 	for _, key := range []any{other, long, nil} {
 		if got, err := algorithms["ES256"].method.Sign("text", key); err == nil || !bytes.Equal(got, nil) {
 			t.Errorf("%T: %x %v", key, got, err)
+		}
+	}
+	signature := make([]byte, 64)
+	for _, key := range []any{&other.PublicKey, &long.PublicKey, nil} {
+		if err := algorithms["ES256"].method.Verify("text", signature, key); !errors.Is(err, errNotP256) {
+			t.Errorf("%T: %v", key, err)
 		}
 	}
 }
