@@ -49,10 +49,14 @@ type FileSource interface {
 	Source
 	// Files returns the path of the records' file and that of the secret beside it.
 	Files() (state, secret string)
+	// OpenStopped is Open for an operator's command while no gateway runs. If root calls it, the process acts as the user
+	// to whom the folder belongs until the backend is closed.
+	OpenStopped(ctx context.Context) (Backend, error)
 	// OpenSnapshot opens a snapshot in a file and checks that it is complete and undamaged as far as its structure shows
 	// it. It does not change the file.
 	OpenSnapshot(path string) (OpenSnapshot, error)
-	// Restore puts a snapshot in the place of the records' file, unless a gateway has that open.
+	// Restore puts a snapshot in the place of the records' file, unless a gateway has that open. If root calls it, the
+	// process acts as the user to whom the folder belongs until it returns.
 	Restore(ctx context.Context, r Restoration) (Restored, error)
 }
 

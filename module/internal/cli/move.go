@@ -69,7 +69,7 @@ func moveState(r *run) error {
 		return err
 	}
 	defer fresh.close()
-	from, err := source.Open(ctx)
+	from, err := source.OpenStopped(ctx)
 	if err != nil {
 		return fmt.Errorf("%w. Stop the gateway first", err)
 	}

@@ -3,6 +3,7 @@ package bolt
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -27,6 +28,7 @@ type Backend struct {
 	compactions  chan *compaction
 	compactAfter time.Time // not before; of the committer
 	ended        error
+	back         func() error // of asowner.Act; nil for none
 
 	hub    hub
 	keeper keeper
@@ -97,7 +99,11 @@ func (b *Backend) Close() error {
 	b.once.Do(func() {
 		close(b.closing)
 		<-b.stopped
-		if err := b.handle.closeDB(); err != nil {
+		err := b.handle.closeDB()
+		if b.back != nil {
+			err = errors.Join(err, b.back())
+		}
+		if err != nil {
 			b.ended = fmt.Errorf("store bolt: %w", err)
 		}
 	})

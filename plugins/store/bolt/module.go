@@ -37,6 +37,7 @@ type Bolt struct {
 	// effect when the process is started again.
 	GroupCommit caddy.Duration `json:"group_commit,omitempty"`
 
+	named    string // absolute, with symbolic links
 	resolved string
 }
 
@@ -66,7 +67,10 @@ func (b *Bolt) Provision(caddy.Context) error {
 	if err != nil {
 		return fmt.Errorf("store bolt: path: %w", err)
 	}
-	b.resolved, err = resolvePath(path)
+	if b.named, err = filepath.Abs(path); err != nil {
+		return fmt.Errorf("store bolt: path %s: %w", path, err)
+	}
+	b.resolved, err = resolvePath(b.named)
 	return err
 }
 
@@ -78,19 +82,23 @@ func (b *Bolt) Identity() any { return identity{b.resolved} }
 
 // Open implements store.Source.
 func (b *Bolt) Open(ctx context.Context) (store.Backend, error) {
+	backend, err := b.openFile(ctx)
+	if err != nil {
+		return nil, err // not a typed nil in the interface
+	}
+	return backend, nil
+}
+
+func (b *Bolt) openFile(ctx context.Context) (*Backend, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	backend, err := Open(Options{
+	return Open(Options{
 		Path:        b.resolved,
 		GroupCommit: time.Duration(b.GroupCommit),
 		// The store outlives the configuration, whose own logger ends with it.
 		Logger: currentlog.Logger("gatehouse.stores.bolt"),
 	})
-	if err != nil {
-		return nil, err // not a typed nil in the interface
-	}
-	return backend, nil
 }
 
 // UnmarshalCaddyfile implements caddyfile.Unmarshaler. Syntax:

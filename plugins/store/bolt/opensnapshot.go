@@ -1,6 +1,8 @@
 package bolt
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,12 +12,27 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/gatehouse/gatehouse/module/store"
+	"github.com/gatehouse/gatehouse/plugins/internal/asowner"
 )
 
 var _ store.FileSource = (*Bolt)(nil)
 
 // Files implements store.FileSource.
 func (b *Bolt) Files() (state, secret string) { return b.resolved, b.resolved + secretSuffix }
+
+// OpenStopped implements store.FileSource.
+func (b *Bolt) OpenStopped(ctx context.Context) (store.Backend, error) {
+	back, err := asowner.Act(cmp.Or(b.named, b.resolved))
+	if err != nil {
+		return nil, fmt.Errorf("store bolt: %s: %w", b.resolved, err)
+	}
+	backend, err := b.openFile(ctx)
+	if err != nil {
+		return nil, errors.Join(err, back())
+	}
+	backend.back = back
+	return backend, nil
+}
 
 // OpenSnapshot implements store.FileSource.
 func (*Bolt) OpenSnapshot(path string) (store.OpenSnapshot, error) {

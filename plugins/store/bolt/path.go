@@ -51,7 +51,10 @@ func preparePath(path string, mustExist bool, log *zap.Logger) error {
 	case err != nil:
 		return fmt.Errorf("store bolt: %w", err)
 	case info.Mode()&fs.ModeSymlink != 0:
-		// Its target would be made now and be another name for the same file.
+		// resolvePath follows links. To nothing, its target would be made now and be another name for the same file.
+		if _, err := os.Stat(path); err == nil {
+			return fmt.Errorf("store bolt: %s has become a symbolic link since the configuration was loaded", path)
+		}
 		return fmt.Errorf("store bolt: %s is a symbolic link to nothing", path)
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("store bolt: %s is not a file", path)

@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse/gatehouse/module/store"
+	"github.com/gatehouse/gatehouse/plugins/internal/asowner"
 )
 
 const (
@@ -30,14 +32,24 @@ var errInUse = errors.New("a gateway has the state file open: stop it first")
 // of before or that of the snapshot; the secret is replaced first, and without the state that belongs to it the gateway
 // cannot read its keys and says so.
 func (b *Bolt) Restore(ctx context.Context, r store.Restoration) (store.Restored, error) {
-	done, err := restoreFile(ctx, b.resolved, r)
+	snapshot, err := os.Open(r.Snapshot)
+	if err != nil {
+		return store.Restored{}, err
+	}
+	defer func() { _ = snapshot.Close() }()
+	back, err := asowner.Act(cmp.Or(b.named, b.resolved))
+	var done store.Restored
+	if err == nil {
+		done, err = restoreFile(ctx, b.resolved, snapshot, r)
+		err = errors.Join(err, back())
+	}
 	if err != nil {
 		return done, fmt.Errorf("store bolt: %s: %w", b.resolved, err)
 	}
 	return done, nil
 }
 
-func restoreFile(ctx context.Context, path string, r store.Restoration) (done store.Restored, err error) {
+func restoreFile(ctx context.Context, path string, snapshot io.Reader, r store.Restoration) (done store.Restored, err error) {
 	if err := makeDir(filepath.Dir(path)); err != nil {
 		return done, err
 	}
@@ -58,7 +70,7 @@ func restoreFile(ctx context.Context, path string, r store.Restoration) (done st
 		}
 	}
 	copied := path + restoreSuffix
-	if err := prepareCopy(ctx, copied, owner, r); err != nil {
+	if err := prepareCopy(ctx, copied, owner, snapshot, r); err != nil {
 		return done, errors.Join(err, removeFile(copied))
 	}
 	suffix := time.Now().UTC().Format(asideFormat)
@@ -82,11 +94,11 @@ func restoreFile(ctx context.Context, path string, r store.Restoration) (done st
 }
 
 // prepareCopy copies the snapshot and has a gateway's own code open it.
-func prepareCopy(ctx context.Context, copied string, owner fs.FileInfo, r store.Restoration) error {
+func prepareCopy(ctx context.Context, copied string, owner fs.FileInfo, snapshot io.Reader, r store.Restoration) error {
 	if err := removeFile(copied); err != nil {
 		return err
 	}
-	made, err := copyFile(ctx, r, copied, owner)
+	made, err := copyFile(ctx, snapshot, copied, owner, r.Progress)
 	if err != nil {
 		return err
 	}
@@ -107,12 +119,7 @@ func prepareCopy(ctx context.Context, copied string, owner fs.FileInfo, r store.
 const copyStep = 1 << 20
 
 // copyFile copies the snapshot into a new file, which belongs to the owner of another one.
-func copyFile(ctx context.Context, r store.Restoration, to string, owner fs.FileInfo) (made fs.FileInfo, err error) {
-	in, err := os.Open(r.Snapshot)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = in.Close() }()
+func copyFile(ctx context.Context, in io.Reader, to string, owner fs.FileInfo, progress func(int64)) (made fs.FileInfo, err error) {
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
@@ -123,8 +130,8 @@ func copyFile(ctx context.Context, r store.Restoration, to string, owner fs.File
 			return nil, err
 		}
 		n, err := io.CopyN(out, in, copyStep)
-		if r.Progress != nil {
-			r.Progress(n)
+		if progress != nil {
+			progress(n)
 		}
 		if errors.Is(err, io.EOF) {
 			break
