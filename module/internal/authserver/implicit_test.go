@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -230,4 +231,13 @@ func TestFragmentTokenNeverOutlivesAnEnd(t *testing.T) { // F10, C12
 			})
 		}
 	}
+}
+
+// What stored clients have is read every two seconds, and not while the store is away. A client that has it need not
+// wait for that.
+func TestNewClientUsesImplicitGrantBeforeItIsAdvertised(t *testing.T) {
+	g := newOpenIDRig(t, func(c *authserver.Config) { c.Clients = unsurveyed{c.Clients.(*rigClients)} }).withImplicit()
+	b := g.browser()
+	g.inFragment(b.submit(b.signIn(b.get(authorizeURL(oldRequest())), "ann", "x"), "decision", "allow"), http.StatusSeeOther)
+	g.refused(b.get(authorizeURL(rpRequest().with("response_type", "token"))), http.StatusFound, "unsupported_response_type")
 }

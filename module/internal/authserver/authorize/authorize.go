@@ -59,7 +59,7 @@ func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return page.InLanguage(err, e.Pages.Language(r, p.Locales()))
 	}
-	to := page.Callback{URI: p.Get("redirect_uri"), Fragment: e.inFragment(p.Get("response_type"))}
+	to := page.Callback{URI: p.Get("redirect_uri"), Fragment: e.inFragment(client, p.Get("response_type"))}
 	if p.Count("state") == 1 {
 		to.State = p.Get("state")
 	}

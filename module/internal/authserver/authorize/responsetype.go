@@ -12,8 +12,8 @@ const (
 // inFragment reports whether the answer to a request, errors included, goes into the
 // fragment of the redirect address (RFC 6749 section 4.2.2). While no client may use the
 // implicit grant, its response type is refused like an unknown one.
-func (e *Endpoint) inFragment(responseType string) bool {
-	return responseType == responseToken && e.GrantTypes.SomebodyMayUse(oauth.Implicit)
+func (e *Endpoint) inFragment(c *oauth.Client, responseType string) bool {
+	return responseType == responseToken && (e.GrantTypes.CheckGrantType(c, oauth.Implicit) == nil || e.GrantTypes.SomebodyMayUse(oauth.Implicit))
 }
 
 // checkResponseType refuses a response type that the client may not use now.
@@ -24,7 +24,7 @@ func (e *Endpoint) checkResponseType(c *oauth.Client, responseType string) error
 	case responseCode:
 		return e.GrantTypes.CheckGrantType(c, oauth.AuthorizationCode)
 	case responseToken:
-		if e.inFragment(responseType) {
+		if e.inFragment(c, responseType) {
 			return e.GrantTypes.CheckGrantType(c, oauth.Implicit)
 		}
 	}
