@@ -138,19 +138,26 @@ func (c *Clients) dropTerms(ctx context.Context, lost []store.Record) {
 	}
 }
 
-// CheckIndex writes the records of terms that have none, unless a node did so within [checkEvery] or is about to.
-// Errors are technical, and another call tries again.
+// errChecking says that another node has begun to check the index, and may never finish.
+var errChecking = errors.New("clientstore: another node checks the index of clients")
+
+// CheckIndex writes the records of terms that have none, unless a node did so within [checkEvery]. After an error,
+// which is technical or [errChecking], another call tries again.
 func (c *Clients) CheckIndex(ctx context.Context) error {
-	due := false
+	due, leased := false, false
 	err := c.changeIndex(ctx, func(v *store.OriginIndex) bool {
 		now := c.Now()
-		if due = now.Sub(v.Checked) >= checkEvery && !now.Before(v.Lease); due {
+		due, leased = now.Sub(v.Checked) >= checkEvery, now.Before(v.Lease)
+		if due && !leased {
 			v.Lease = now.Add(checkLease)
 		}
-		return due
+		return due && !leased
 	})
-	if err != nil || !due {
+	switch {
+	case err != nil || !due:
 		return err
+	case leased:
+		return errChecking
 	}
 	for _, parent := range []string{store.ClientParent, store.RegisteredParent} {
 		if err := c.checkTermsOf(ctx, parent); err != nil {

@@ -151,6 +151,36 @@ func TestOriginsWithoutARecordAreFound(t *testing.T) {
 	})
 }
 
+// The node that had begun the first check is gone, and the others must not wait an hour for it.
+func TestUnfinishedCheckOfTheIndexIsRepeatedByAnotherNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, memory := sideBySide(t)
+		k := store.Client{Client: oauth.Client{ID: "old", Origins: []string{"https://old.example"}, Grants: []oauth.GrantType{oauth.DeviceCode}}}
+		_, err := store.Create(t.Context(), memory, store.Record{Key: clientKey(k.ID), Parent: store.ClientParent}, &k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Stored.changeIndex(t.Context(), func(v *store.OriginIndex) bool { v.Lease = time.Now().Add(checkLease); return true }); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Stored.CheckIndex(t.Context()); !errors.Is(err, errChecking) {
+			t.Errorf("beside a node that checks: %v", err)
+		}
+		c.AllowsOrigin("https://old.example")
+		c.OptionalGrants()
+		for range 2 {
+			time.Sleep(checkLease + surveyEvery)
+			c.AllowsOrigin("https://old.example")
+			c.OptionalGrants()
+			synctest.Wait()
+		}
+		time.Sleep(surveyEvery)
+		if !c.AllowsOrigin("https://old.example") || !slices.Equal(c.OptionalGrants(), []oauth.GrantType{oauth.DeviceCode}) {
+			t.Errorf("the client is not found two minutes later: %v", c.OptionalGrants())
+		}
+	})
+}
+
 func TestOriginCacheIsLimited(t *testing.T) {
 	for _, times := range []int{1, 2, 10} {
 		c, memory := sideBySide(t)

@@ -187,7 +187,7 @@ func (r *Registry) checkIndex(ctx context.Context, now time.Time) {
 		defer close(done)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkEvery/2)
 		defer cancel()
-		if r.Stored.CheckIndex(ctx) != nil { // the store is away: soon again
+		if r.Stored.CheckIndex(ctx) != nil { // the store is away, or a node that may have stopped does it: soon again
 			r.mu.Lock()
 			r.checked = now.Add(checkLease - checkEvery)
 			r.mu.Unlock()
