@@ -153,7 +153,7 @@ func (g *endRig) dead(v store.Grant) bool {
 // sweep has the clean-up run until nothing is left to do, which takes two passes.
 func (g *endRig) sweep() {
 	g.t.Helper()
-	s, err := ending.NewSweeper(ending.SweeperConfig{Store: g.store, Now: g.now})
+	s, err := ending.NewSweeper(ending.SweeperConfig{Store: g.store, Revocations: g.revoker, Now: g.now})
 	g.must(err)
 	for range 2 {
 		for more := true; more; {

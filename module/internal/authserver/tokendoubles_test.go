@@ -253,7 +253,7 @@ func (f *faultyStore) step(op string) (before, after error) {
 	if n := len(f.ops); f.failAt == 0 || n < f.failAt || n > f.lastFail {
 		return nil, nil
 	}
-	if f.after && op != "get" {
+	if f.after && op != "get" && op != "list" {
 		return nil, f.err
 	}
 	return f.err, nil
@@ -294,6 +294,24 @@ func (f *faultyStore) Swap(ctx context.Context, r store.Record) (store.Record, e
 		return store.Record{}, after
 	}
 	return r, err
+}
+
+func (f *faultyStore) Delete(ctx context.Context, k store.Key) error {
+	before, after := f.step("delete")
+	if before != nil {
+		return before
+	}
+	if err := f.Memory.Delete(ctx, k); err != nil {
+		return err
+	}
+	return after
+}
+
+func (f *faultyStore) List(ctx context.Context, kind store.Kind, parent, after string, limit int) ([]store.Record, error) {
+	if err, _ := f.step("list"); err != nil {
+		return nil, err
+	}
+	return f.Memory.List(ctx, kind, parent, after, limit)
 }
 
 type lockedBuffer struct {

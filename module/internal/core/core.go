@@ -77,7 +77,7 @@ func New(s *lazy.Store, secrets [][]byte, key Key, log func(name string) *slog.L
 	if c.Users, err = userstore.New(userstore.Config{Store: s}); err != nil {
 		return nil, err
 	}
-	if c.Sweeper, err = ending.NewSweeper(ending.SweeperConfig{Store: s, Log: log("sweep")}); err != nil {
+	if c.Sweeper, err = ending.NewSweeper(ending.SweeperConfig{Store: s, Revocations: c.Revocations, Log: log("sweep")}); err != nil {
 		return nil, err
 	}
 	c.verifier, err = token.NewVerifier(token.VerifierConfig{Ring: c.Ring, Revocations: c.Revocations})

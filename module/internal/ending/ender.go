@@ -70,7 +70,7 @@ func (e *Ender) EndSubject(ctx context.Context, subject string) error {
 	if err != nil {
 		return err
 	}
-	return e.notifyGuards(ctx, store.Revocation{Of: store.RevokeSubject, Value: subject, Epoch: epoch})
+	return e.notifyGuards(ctx, subjectNotice(subject, epoch))
 }
 
 // EndPair does the same for what was issued to one client on behalf of a user. The caller deletes the remembered
@@ -93,7 +93,7 @@ func (e *Ender) EndPair(ctx context.Context, client, subject string) error {
 	if err != nil {
 		return err
 	}
-	return e.notifyGuards(ctx, store.Revocation{Of: store.RevokePair, Value: store.PairID(client, subject), Epoch: epoch, Client: client})
+	return e.notifyGuards(ctx, pairNotice(client, subject, epoch))
 }
 
 // beginEnd takes an epoch and stores that there will be something to sweep, in case this process ends before.
@@ -118,6 +118,14 @@ func (e *Ender) notifyGuards(ctx context.Context, r store.Revocation) error {
 	e.Wake()
 	r.At = e.Now() // for guards of an earlier release, which know times only
 	return e.Revocations.Revoke(ctx, r)
+}
+
+func subjectNotice(subject string, epoch int64) store.Revocation {
+	return store.Revocation{Of: store.RevokeSubject, Value: subject, Epoch: epoch}
+}
+
+func pairNotice(client, subject string, epoch int64) store.Revocation {
+	return store.Revocation{Of: store.RevokePair, Value: store.PairID(client, subject), Epoch: epoch, Client: client}
 }
 
 // keepUntil is the expiry of the record of an end.

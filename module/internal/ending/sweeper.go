@@ -45,6 +45,8 @@ var sweptKinds = []store.Kind{store.KindSession, store.KindCode, store.KindGrant
 // SweeperConfig is what a [Sweeper] needs.
 type SweeperConfig struct {
 	Store store.Backend
+	// Revocations tells guards about ends whose request failed before it could.
+	Revocations Revoker
 	// Log reports finished sweeps and faults; nil is silent.
 	Log *slog.Logger
 	// Now defaults to time.Now.
@@ -63,8 +65,8 @@ type Sweeper struct {
 
 // NewSweeper checks the configuration.
 func NewSweeper(c SweeperConfig) (*Sweeper, error) {
-	if c.Store == nil {
-		return nil, errors.New("ending: a sweeper needs a store")
+	if c.Store == nil || c.Revocations == nil {
+		return nil, errors.New("ending: a sweeper needs a store and revocations")
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -213,6 +215,12 @@ func (s *Sweeper) sweepOnePage(ctx context.Context, v *store.Sweep) (done bool, 
 	if err != nil {
 		return false, err
 	}
+	if v.Kind == sweptKinds[0] && v.After == "" {
+		err = s.ensureNotice(ctx, v, subjectNotice(v.Subject, judge.epoch))
+	}
+	if err != nil {
+		return false, err
+	}
 	all, err := s.Store.List(ctx, v.Kind, v.Subject, v.After, sweepPage)
 	if err != nil {
 		return false, err
@@ -220,6 +228,9 @@ func (s *Sweeper) sweepOnePage(ctx context.Context, v *store.Sweep) (done bool, 
 	var dead []store.Record
 	for _, rec := range all {
 		ended, err := isDead(ctx, judge, rec)
+		if p := (store.Pair{}); err == nil && rec.Kind == store.KindPair && store.Decode(rec.Value, &p) == nil {
+			err = s.ensureNotice(ctx, v, pairNotice(p.Client, p.Subject, p.Epoch))
+		}
 		if err != nil {
 			return false, err
 		}

@@ -48,7 +48,7 @@ func count(t *testing.T, b store.Backend, kind store.Kind, parent string) int {
 }
 
 func newSweeper(t *testing.T, b store.Backend, c *clock) *ending.Sweeper {
-	return must(ending.NewSweeper(ending.SweeperConfig{Store: b, Now: c.now}))(t)
+	return must(ending.NewSweeper(ending.SweeperConfig{Store: b, Revocations: &notices{}, Now: c.now}))(t)
 }
 
 // pass sweeps until nothing is left to do now.
@@ -209,7 +209,7 @@ func TestNodesSweepTogether(t *testing.T) { // N02
 	var all sync.WaitGroup
 	for range 3 {
 		all.Go(func() {
-			s, err := ending.NewSweeper(ending.SweeperConfig{Store: m, Now: c.now})
+			s, err := ending.NewSweeper(ending.SweeperConfig{Store: m, Revocations: &notices{}, Now: c.now})
 			if err != nil {
 				t.Error(err)
 				return
@@ -246,5 +246,39 @@ func TestNotifiedSweeperWorksAtOnce(t *testing.T) {
 	stop()
 	if err := <-done; err != context.Canceled { //nolint:errorlint // the value itself
 		t.Error(err)
+	}
+}
+
+// A request that failed between the end and its notice is completed, once, whoever asked being signed out by then.
+func TestSweeperTellsGuardsWhatTheRequestCouldNot(t *testing.T) { // E05
+	for name, end := range map[string]func(*ending.Ender) error{
+		"a user": func(e *ending.Ender) error { return e.EndSubject(t.Context(), "u") },
+		"a pair": func(e *ending.Ender) error { return e.EndPair(t.Context(), "c", "u") },
+	} {
+		c := &clock{time.Unix(1_900_000_000, 0)}
+		m := storetest.NewMemory(c.now)
+		e, told := newEnder(t, m, c)
+		must(0, e.EndPair(t.Context(), "long ago", "u"))(t)
+		c.at = c.at.Add(time.Hour)
+		told.err, told.all = errDown, nil
+		if err := end(e); err == nil || len(told.all) != 1 {
+			t.Fatalf("%s: %v, %d notices", name, err, len(told.all))
+		}
+		want := told.all[0]
+		s := must(ending.NewSweeper(ending.SweeperConfig{Store: m, Revocations: told, Now: c.now}))(t)
+		if _, err := s.Sweep(t.Context()); err == nil {
+			t.Errorf("%s: the sweep went on although guards do not know", name)
+		}
+		told.err, told.all = nil, nil
+		pass(t, s)
+		c.at = c.at.Add(time.Minute)
+		if len(told.all) != 1 || told.all[0].Key() != want.Key() || told.all[0].Client != want.Client {
+			t.Errorf("%s: guards are told %+v, want %+v once", name, told.all, want)
+		}
+		must(store.Create(t.Context(), m, store.Record{Key: want.Key(), Expires: c.at.Add(time.Hour)}, &want))(t)
+		pass(t, s)
+		if len(told.all) != 1 || count(t, m, store.KindSweep, store.SweepParent) != 0 {
+			t.Errorf("%s: %d notices, %d sweeps are left", name, len(told.all), count(t, m, store.KindSweep, store.SweepParent))
+		}
 	}
 }
