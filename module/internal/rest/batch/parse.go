@@ -1,7 +1,10 @@
 package batch
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -46,13 +49,13 @@ func Parse(body []byte, c Config) ([]Item, *envelope.Refusal) {
 	if c.Max == 0 {
 		c.Max = DefaultMax
 	}
-	expected := "the body must be an array of items with id, op, path and value"
-	var raw []json.RawMessage
-	switch {
-	case !utf8.Valid(body):
+	if !utf8.Valid(body) {
 		return nil, envelope.Refuse(http.StatusBadRequest, "the body is not UTF-8")
-	case json.Unmarshal(body, &raw) != nil, raw == nil:
-		return nil, envelope.Refuse(http.StatusBadRequest, expected)
+	}
+	raw, ok := splitArray(body, c.Max)
+	switch {
+	case !ok:
+		return nil, envelope.Refuse(http.StatusBadRequest, "the body must be an array of items with id, op, path and value")
 	case len(raw) == 0:
 		return nil, envelope.Refuse(http.StatusBadRequest, "the batch has no items")
 	case len(raw) > c.Max:
@@ -67,6 +70,29 @@ func Parse(body []byte, c Config) ([]Item, *envelope.Refusal) {
 		}
 	}
 	return items, nil
+}
+
+// splitArray returns the elements of a JSON array, or one more than most of them: a body of many small ones would take up
+// a hundred times its size.
+func splitArray(body []byte, most int) (elements []json.RawMessage, ok bool) {
+	d := json.NewDecoder(bytes.NewReader(body))
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		return nil, false
+	}
+	for d.More() {
+		var one json.RawMessage
+		if d.Decode(&one) != nil {
+			return nil, false
+		}
+		if elements = append(elements, one); len(elements) > most {
+			return elements, true
+		}
+	}
+	if _, err := d.Token(); err != nil { // the end of the array
+		return nil, false
+	}
+	_, err := d.Token()
+	return elements, errors.Is(err, io.EOF)
 }
 
 // At is the pointer of a member of an item.

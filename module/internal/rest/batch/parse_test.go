@@ -1,8 +1,11 @@
 package batch_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -177,4 +180,26 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A body of many small elements is refused at the first too many.
+func TestItemsBeyondTheMostAreNotRead(t *testing.T) {
+	body := append([]byte("[1"), bytes.Repeat([]byte(",1"), 500_000)...)
+	for name, body := range map[string][]byte{"whole": append(body, ']'), "broken behind the last that is read": append(body, "}{"...)} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, refused := batch.Parse(body, batch.Config{})
+		runtime.ReadMemStats(&after)
+		if refused == nil || refused.Status != http.StatusRequestEntityTooLarge {
+			t.Errorf("%s: %v", name, refused)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > uint64(2*len(body)) {
+			t.Errorf("%s: %d bytes took %d", name, len(body), took)
+		}
+	}
+	for _, bad := range []string{"", "[", "[1", "[1,", "[1,]", "[1]]", "[1] 2", "{}", "null", "1", "[1 2]", "[,1]"} {
+		if _, refused := batch.Parse([]byte(bad), batch.Config{}); refused == nil || refused.Status != http.StatusBadRequest {
+			t.Errorf("%s: %v", bad, refused)
+		}
+	}
 }
