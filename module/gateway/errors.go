@@ -18,7 +18,7 @@ import (
 
 func init() { caddy.RegisterModule(new(Errors)) }
 
-// Errors is the handler `api_errors`: it answers every failure behind it, the gateway's own and
+// Errors is the handler of the directive `api_errors`: it answers every failure behind it, the gateway's own and
 // the upstream's, as `{"error":{"code","message","field"}}` with a fitting status. Responses of
 // `oauth_server` keep the form of their protocol.
 type Errors struct {
@@ -49,7 +49,7 @@ type Errors struct {
 
 // CaddyModule returns the Caddy module information.
 func (*Errors) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.handlers.api_errors", New: func() caddy.Module { return new(Errors) }}
+	return caddy.ModuleInfo{ID: "http.handlers.gatehouse_errors", New: func() caddy.Module { return new(Errors) }}
 }
 
 // Provision checks the rules and builds the translation.

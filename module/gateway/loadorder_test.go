@@ -10,7 +10,7 @@ import (
 
 // Caddy loads apps in any order, so the HTTP server may be the first to ask for ours.
 func TestInvalidOptionIsNotMistakenForItsAbsence(t *testing.T) {
-	site := json.RawMessage(`{"servers":{"s":{"listen":["127.0.0.1:0"],"routes":[{"handle":[{"handler":"oauth_server"}]}]}}}`)
+	site := json.RawMessage(`{"servers":{"s":{"listen":["127.0.0.1:0"],"routes":[{"handle":[{"handler":"gatehouse_server"}]}]}}}`)
 	for range 20 {
 		err := caddy.Validate(&caddy.Config{AppsRaw: caddy.ModuleMap{"http": site, "gatehouse": json.RawMessage(`{"isuer":"x"}`)}})
 		if err == nil || !strings.Contains(err.Error(), `unknown field "isuer"`) || strings.Contains(err.Error(), "needs the global option") {

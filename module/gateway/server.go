@@ -19,7 +19,7 @@ import (
 
 func init() { caddy.RegisterModule(new(Server)) }
 
-// Server is the handler `oauth_server`: the authorization server's endpoints and pages. No
+// Server is the handler of the directive `oauth_server`: the authorization server's endpoints and pages. No
 // response depends on the request's host. Requests for other paths go to the next handler, and
 // get 404 if no handler answers. If the issuer has a path, all requests below it are answered
 // here, and if it is https, requests without TLS are refused.
@@ -37,7 +37,7 @@ type Server struct {
 
 // CaddyModule returns the Caddy module information.
 func (*Server) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.handlers.oauth_server", New: func() caddy.Module { return new(Server) }}
+	return caddy.ModuleInfo{ID: "http.handlers.gatehouse_server", New: func() caddy.Module { return new(Server) }}
 }
 
 // Provision finds the app.

@@ -99,7 +99,7 @@ func proxyTo(segment caddyfile.Segment) (caddyhttp.RouteList, error) {
 		own.Upstreams = append(own.Upstreams, t.Text)
 	}
 	if own.CheckUpstreams() == nil {
-		return routeTo(own, "api_proxy"), nil
+		return routeTo(own, "gatehouse_proxy"), nil
 	}
 	return routeTo(proxy, "reverse_proxy"), nil
 }

@@ -29,8 +29,8 @@ func TestProgramListsItsModules(t *testing.T) {
 	want := []string{
 		"admin.api.gatehouse", "gatehouse", "gatehouse.directories.file", "gatehouse.directories.http", "gatehouse.directories.ldap", "gatehouse.directories.sql",
 		"gatehouse.directories.store", "gatehouse.limiters.memory", "gatehouse.limiters.redis", "gatehouse.stores.bolt", "gatehouse.stores.redis",
-		"http.authentication.providers.gatehouse", "http.handlers.api_errors", "http.handlers.api_limit", "http.handlers.api_proxy", "http.handlers.api_rest",
-		"http.handlers.gatehouse_health", "http.handlers.oauth_guard", "http.handlers.oauth_server", "http.matchers.oauth_scope",
+		"http.authentication.providers.gatehouse", "http.handlers.gatehouse_errors", "http.handlers.gatehouse_guard", "http.handlers.gatehouse_health",
+		"http.handlers.gatehouse_limit", "http.handlers.gatehouse_proxy", "http.handlers.gatehouse_rest", "http.handlers.gatehouse_server", "http.matchers.oauth_scope",
 		"http.reverse_proxy.transport.gatehouse_revealing",
 	}
 	var got []string

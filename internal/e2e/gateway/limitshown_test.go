@@ -102,7 +102,7 @@ func TestLimitRefusalEmitsACaddyEvent(t *testing.T) {
 			t.Errorf("%s is %v, expected %v", name, got.Data[name], value)
 		}
 	}
-	if id := got.Origin().CaddyModule().ID; id != "http.handlers.api_limit" {
+	if id := got.Origin().CaddyModule().ID; id != "http.handlers.gatehouse_limit" {
 		t.Errorf("from %s", id)
 	}
 	for _, name := range []string{"reset", "retry_after", "request_id"} {

@@ -24,9 +24,9 @@ func TestTwoSitesWithOneIssuerAreRefused(t *testing.T) {
 		return address + " {\n\t" + wrapper + " {\n\t\toauth_server\n\t}\n\trespond hello\n}\n"
 	}
 	twoRoutes := `{"listen":["127.0.0.1:%d"],"automatic_https":{"disable":true},"routes":[
-		{"match":[{"host":["id.example"]}],"handle":[{"handler":"oauth_server"}],"terminal":true},
-		{"match":[{"host":["other.example"]}],"handle":[{"handler":"subroute","routes":[{"handle":[{"handler":"oauth_server"}]}]}],"terminal":true}]}`
-	server := `{"listen":["127.0.0.1:%d"],"automatic_https":{"disable":true},"routes":[{%s"handle":[%s{"handler":"oauth_server"}]}]}`
+		{"match":[{"host":["id.example"]}],"handle":[{"handler":"gatehouse_server"}],"terminal":true},
+		{"match":[{"host":["other.example"]}],"handle":[{"handler":"subroute","routes":[{"handle":[{"handler":"gatehouse_server"}]}]}],"terminal":true}]}`
+	server := `{"listen":["127.0.0.1:%d"],"automatic_https":{"disable":true},"routes":[{%s"handle":[%s{"handler":"gatehouse_server"}]}]}`
 	onJSON := func(servers string) func([]byte) []byte { return withServers(t, servers) }
 
 	for name, c := range map[string]struct {
@@ -72,7 +72,7 @@ func TestTwoSitesWithOneIssuerAreRefused(t *testing.T) {
 		"a matcher further out":                {site + second + " {\n\troute /userinfo {\n\t\thandle {\n\t\t\toauth_server\n\t\t}\n\t}\n}\n", nil},
 		"JSON, one source on two servers":      {site, onJSON(`"a":` + sourced(server, ports[0]) + `,"b":` + sourced(server, ports[1]))},
 		"JSON, http and https of one host":     {site, onJSON(`"a":` + fmt.Sprintf(server, ports[0], `"match":[{"host":["a.example"]}],`, "") + `,"b":` + fmt.Sprintf(server, ports[1], `"match":[{"host":["A.example"]}],`, ""))},
-		"JSON, several routes of one server":   {site, onJSON(`"a":` + strings.Replace(fmt.Sprintf(server, ports[0], "", ""), `"routes":[`, `"routes":[{"handle":[{"handler":"oauth_server"}]},`, 1))},
+		"JSON, several routes of one server":   {site, onJSON(`"a":` + strings.Replace(fmt.Sprintf(server, ports[0], "", ""), `"routes":[`, `"routes":[{"handle":[{"handler":"gatehouse_server"}]},`, 1))},
 		"JSON, another server with some paths": {site, onJSON(`"a":` + fmt.Sprintf(server, ports[0], "", "") + `,"b":` + fmt.Sprintf(server, ports[1], `"match":[{"path":["/token"]}],`, ""))},
 	} {
 		t.Run("S10 not refused: "+name, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestTwoSitesWithOneIssuerAreRefused(t *testing.T) {
 
 // sourced is a server of hand-written JSON that says of which site its handler is.
 func sourced(server string, port int) string {
-	return strings.Replace(fmt.Sprintf(server, port, "", ""), `"handler":"oauth_server"`, `"handler":"oauth_server","source":"mine"`, 1)
+	return strings.Replace(fmt.Sprintf(server, port, "", ""), `"handler":"gatehouse_server"`, `"handler":"gatehouse_server","source":"mine"`, 1)
 }
 
 // withServers replaces the servers of a configuration by others.

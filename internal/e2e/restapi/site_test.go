@@ -121,7 +121,7 @@ func start(t *testing.T, upstream, members string, more ...string) *rig {
 func (r *rig) with(upstream, members string) func([]byte) []byte {
 	return func(config []byte) []byte {
 		to := `[{"handle": [{"handler": "reverse_proxy", "upstreams": [{"dial": "` + upstream + `"}]}]}]`
-		handler := `{"handler": "api_rest", ` + strings.ReplaceAll(strings.TrimSpace(members), "$TO", to) + `}`
+		handler := `{"handler": "gatehouse_rest", ` + strings.ReplaceAll(strings.TrimSpace(members), "$TO", to) + `}`
 		was := []byte(`{"body":"API_REST","handler":"static_response"}`)
 		if !bytes.Contains(config, was) || !json.Valid([]byte(handler)) {
 			r.t.Fatalf("no place for %s in %s", handler, config)

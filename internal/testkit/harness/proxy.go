@@ -11,11 +11,14 @@ import (
 	"testing"
 )
 
-// The names of the proxies: Caddy's and the gateway's own.
+// The directives of the proxies: Caddy's and the gateway's own.
 const (
 	CaddysProxy = "reverse_proxy"
 	OwnProxy    = "api_proxy"
 )
+
+// ownHandler is the name of api_proxy in JSON; Caddy's is that of its directive.
+const ownHandler = "gatehouse_proxy"
 
 // proxyVariable names the proxy that gateways of all suites use.
 const proxyVariable = "GATEHOUSE_PROXY"
@@ -74,7 +77,7 @@ func exchangeProxies(part any, name string) {
 		switch written := part["handler"]; {
 		case written == CaddysProxy && name == OwnProxy:
 			toOwnProxy(part)
-		case written == OwnProxy && name == CaddysProxy:
+		case written == ownHandler && name == CaddysProxy:
 			toCaddysProxy(part)
 		}
 	}
@@ -105,7 +108,7 @@ func toOwnProxy(handler map[string]any) {
 		addresses = append(addresses, scheme+dial)
 	}
 	delete(handler, "transport")
-	handler["handler"], handler["upstreams"] = OwnProxy, addresses
+	handler["handler"], handler["upstreams"] = ownHandler, addresses
 }
 
 // toCaddysProxy changes an api_proxy that has nothing but addresses.

@@ -22,7 +22,7 @@ import (
 
 func init() { caddy.RegisterModule(new(Limit)) }
 
-// Limit is the handler `api_limit`: in any window of the configured length it admits no more
+// Limit is the handler of the directive `api_limit`: in any window of the configured length it admits no more
 // requests of a caller than the limit, and a refused request consumes nothing.
 // Every response behind it has X-RateLimit-Limit, -Remaining and -Reset (epoch
 // seconds). Counts are kept where the app's `limiter` says, and survive a reload.
@@ -86,7 +86,7 @@ type scratch struct {
 
 // CaddyModule returns the Caddy module information.
 func (*Limit) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.handlers.api_limit", New: func() caddy.Module { return new(Limit) }}
+	return caddy.ModuleInfo{ID: "http.handlers.gatehouse_limit", New: func() caddy.Module { return new(Limit) }}
 }
 
 // Provision checks the policies.

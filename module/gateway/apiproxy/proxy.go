@@ -23,7 +23,7 @@ import (
 
 func init() { caddy.RegisterModule(new(Proxy)) }
 
-// Proxy is the handler `api_proxy`: it sends requests to servers that speak HTTP/1.1, over TCP, TLS
+// Proxy is the handler of the directive `api_proxy`: it sends requests to servers that speak HTTP/1.1, over TCP, TLS
 // or unix sockets. What it sends and answers is what `reverse_proxy` sends and answers without
 // further settings. Requests that switch protocols, such as those of WebSocket, are handed to an internal
 // `reverse_proxy` with the same servers. So are all requests if the environment variables HTTP_PROXY,
@@ -42,7 +42,8 @@ func init() { caddy.RegisterModule(new(Proxy)) }
 // `{http.reverse_proxy.status_code}` | The status of the answer
 // `{http.reverse_proxy.retries}` | How often the request went on to another server because one could not be reached
 type Proxy struct {
-	// The servers: `host:port`, `https://host`, or `unix//path`. All of them with TLS or none.
+	// The servers: `host:port`, `https://host`, or `unix//path`. All of them with
+	// TLS or none. At least one is required.
 	Upstreams []string `json:"upstreams,omitempty"`
 	// How one of several servers is chosen: `round_robin` (the default) or `least_conn`, the one
 	// with the fewest requests in progress.
@@ -83,7 +84,7 @@ type Proxy struct {
 
 // CaddyModule returns the Caddy module information.
 func (*Proxy) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.handlers.api_proxy", New: func() caddy.Module { return new(Proxy) }}
+	return caddy.ModuleInfo{ID: "http.handlers.gatehouse_proxy", New: func() caddy.Module { return new(Proxy) }}
 }
 
 // CheckUpstreams reports what is wrong with the upstreams.

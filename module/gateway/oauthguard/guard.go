@@ -22,7 +22,7 @@ import (
 
 func init() { caddy.RegisterModule(new(Guard)) }
 
-// Guard is the handler `oauth_guard`: it passes requests with a valid access token that has the
+// Guard is the handler of the directive `oauth_guard`: it passes requests with a valid access token that has the
 // scopes of their route, tells the upstream who the caller is, and refuses other requests
 // according to RFC 6750.
 //
@@ -89,7 +89,7 @@ type Guard struct {
 
 // CaddyModule returns the Caddy module information.
 func (*Guard) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.handlers.oauth_guard", New: func() caddy.Module { return new(Guard) }}
+	return caddy.ModuleInfo{ID: "http.handlers.gatehouse_guard", New: func() caddy.Module { return new(Guard) }}
 }
 
 // Provision builds the policy.

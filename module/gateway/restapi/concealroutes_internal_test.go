@@ -25,7 +25,7 @@ func TestOnlyRoutesThatDoNotReadTheValueConceal(t *testing.T) { // R11
 		in(`{"handler":"reverse_proxy","load_balancing":{"selection_policy":{"policy":"header","field":"X-Api-Key"}}}`):                    0,
 		in(`{"handler":"reverse_proxy","load_balancing":{"retry_match":[{"header":{"X-Api-Key":["a"]}}]}}`):                                0,
 		in(`{"handler":"reverse_proxy","handle_response":[{"match":{"headers":{"Set-Cookie":["*"]}}}]}`):                                   0,
-		in(proxy + `,{"handler":"api_proxy","upstreams":["a:1"]}`):                                                                         1,
+		in(proxy + `,{"handler":"gatehouse_proxy","upstreams":["a:1"]}`):                                                                   1,
 		in(proxy + `,{"handler":"php"}`):                          0,
 		in(`{"handler":"invoke","name":"a"}`):                     0,
 		matched(`{"path":["/a"],"not":[{"method":["GET"]}]}`):     1,

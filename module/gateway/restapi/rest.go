@@ -22,7 +22,7 @@ import (
 
 func init() { caddy.RegisterModule(new(REST)) }
 
-// REST is the handler `api_rest`: it declares resources and jobs, and translates between
+// REST is the handler of the directive `api_rest`: it declares resources and jobs, and translates between
 // the conventions of a REST API and what the upstream speaks. Without resources requests
 // pass as they are.
 type REST struct {
@@ -42,7 +42,7 @@ type REST struct {
 	Resources []resource.Resource `json:"resources,omitempty"`
 	// Work that outlives its request. Default: none.
 	Jobs []job.Config `json:"jobs,omitempty"`
-	// How the upstream reports errors, besides what is known of such reports anyway.
+	// How the upstream reports errors. Default: they are looked for in the usual places of JSON, HTML and plain text.
 	Errors *Dialect `json:"errors,omitempty"`
 	// Header fields of the upstream's answers that reach the client besides the usual ones, in
 	// all resources: `X-WP-Total`, `X-WP-*` for all that begin so, or `*` for every field.
@@ -133,7 +133,7 @@ type edition struct {
 
 // CaddyModule returns the Caddy module information.
 func (*REST) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.handlers.api_rest", New: func() caddy.Module { return new(REST) }}
+	return caddy.ModuleInfo{ID: "http.handlers.gatehouse_rest", New: func() caddy.Module { return new(REST) }}
 }
 
 // Interface guards

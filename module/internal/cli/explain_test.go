@@ -9,7 +9,7 @@ import (
 
 func TestExplainKnowsVariantBScopes(t *testing.T) {
 	const text = `{"apps":{"gatehouse":{"issuer":"https://id.example"},"http":{"servers":{"s":{"listen":[":443"],"routes":[{"handle":[
-		{"handler":"oauth_guard","rules":[{"scopes":["snsapi_userinfo"],"paths":["/x"]}]},{"handler":"reverse_proxy"}]}]}}}}}`
+		{"handler":"gatehouse_guard","rules":[{"scopes":["snsapi_userinfo"],"paths":["/x"]}]},{"handler":"reverse_proxy"}]}]}}}}}`
 	c, err := explain.ReadConfiguration([]byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -33,8 +33,8 @@ func TestExplainKnowsVariantBScopes(t *testing.T) {
 
 func TestExplainShowsWhereRequestsAreCounted(t *testing.T) {
 	const text = `{"apps":{"gatehouse":{"issuer":"https://id.example","store":{"type":"redis"},"limiter":{"type":"redis"}},"http":{"servers":{"s":{"listen":[":443"],"routes":[{"handle":[
-		{"handler":"oauth_guard"},{"handler":"api_limit","policies":[{"name":"client","by":"client","limit":5,"window":60000000000}]},
-		{"handler":"api_limit","on_outage":"closed","limiter":"mail","policies":[{"name":"all","by":"all","limit":1,"window":1000000000}]},{"handler":"reverse_proxy"}]}]}}}}}`
+		{"handler":"gatehouse_guard"},{"handler":"gatehouse_limit","policies":[{"name":"client","by":"client","limit":5,"window":60000000000}]},
+		{"handler":"gatehouse_limit","on_outage":"closed","limiter":"mail","policies":[{"name":"all","by":"all","limit":1,"window":1000000000}]},{"handler":"reverse_proxy"}]}]}}}}}`
 	c, err := explain.ReadConfiguration([]byte(text))
 	if err != nil {
 		t.Fatal(err)

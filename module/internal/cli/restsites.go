@@ -27,7 +27,7 @@ func restSites(c *explain.Configuration) (sites []restSite) {
 		first := len(sites)
 		for _, rt := range s.Routes {
 			one := explain.Server{Routes: []routes.Route{rt}, NamedRoutes: s.NamedRoutes}
-			for raw := range one.All("api_rest") {
+			for raw := range one.All("gatehouse_rest") {
 				for _, host := range one.Hosts(explain.Question{}) {
 					at := slices.IndexFunc(sites[first:], func(o restSite) bool { return o.host == host })
 					if at < 0 {

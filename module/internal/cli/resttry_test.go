@@ -14,7 +14,7 @@ import (
 func tryText(t *testing.T, method, address, body string) string {
 	t.Helper()
 	c, err := explain.ReadConfiguration([]byte(`{"apps":{"gatehouse":{"issuer":"https://id.example"},"http":{"servers":{"s":{"listen":[":443"],"routes":[{"match":[{"host":["api.example"]}],"handle":[
-		{"handler":"api_rest","openapi":{},"jobs":[{"path":"imports","upstream":"/i"}],"upstream":[{"handle":[{"handler":"reverse_proxy"}]}],"versions":[{"name":"v1"}],"errors":{"fail_when":[{"pointer":"/ok","op":"==","values":["false"],"status":422}]},
+		{"handler":"gatehouse_rest","openapi":{},"jobs":[{"path":"imports","upstream":"/i"}],"upstream":[{"handle":[{"handler":"reverse_proxy"}]}],"versions":[{"name":"v1"}],"errors":{"fail_when":[{"pointer":"/ok","op":"==","values":["false"],"status":422}]},
 		 "resources":[{"path":"articles","item":"/result","list":{"items":"/result/list"},"rename":{"title":"subject"}}]}]}]}}}}}`))
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestTryReportsWhatIsWrongAndWhere(t *testing.T) {
 
 // N17: sites on several ports of one host are told apart by the port.
 func TestTryChoosesASiteByItsPort(t *testing.T) {
-	const at = `{"listen":["127.0.0.1:%s"],"routes":[{"match":[{"host":["localhost"]}],"handle":[{"handler":"api_rest","upstream":[{"handle":[{"handler":"reverse_proxy"}]}],"resources":[{"path":"%s"}]}]}]}`
+	const at = `{"listen":["127.0.0.1:%s"],"routes":[{"match":[{"host":["localhost"]}],"handle":[{"handler":"gatehouse_rest","upstream":[{"handle":[{"handler":"reverse_proxy"}]}],"resources":[{"path":"%s"}]}]}]}`
 	text := `{"apps":{"gatehouse":{"issuer":"https://id.example"},"http":{"servers":{"a":` + fmt.Sprintf(at, "81", "articles") + `,"b":` + fmt.Sprintf(at, "82", "books") + `,"c":` + fmt.Sprintf(at, "83", "books") + `}}}}`
 	c, err := explain.ReadConfiguration([]byte(text))
 	if err != nil {

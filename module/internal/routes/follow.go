@@ -126,7 +126,7 @@ func (f *follower) chain(rt Route, by string, first *before) string {
 			by = f.list([]Route{f.named[h.Name]}, by)
 			f.invoked--
 		case by != "":
-			if dead := fmt.Sprintf("%s behind %s", h.Handler, by); !slices.Contains(f.found.Unreachable, dead) {
+			if dead := fmt.Sprintf("%s behind %s", Directive(h.Handler), by); !slices.Contains(f.found.Unreachable, dead) {
 				f.found.Unreachable = append(f.found.Unreachable, dead)
 			}
 		default:
@@ -143,18 +143,18 @@ func (f *follower) chain(rt Route, by string, first *before) string {
 // handler notes a handler that is reached, and returns its name if it answers.
 func (f *follower) handler(h Handler, group string, first *before) string {
 	switch {
-	case h.Handler == "oauth_guard" || h.Handler == "api_rest" && !h.Answers():
-		f.waiting = h.Handler
+	case h.Handler == "gatehouse_guard" || h.Handler == "gatehouse_rest" && !h.Answers():
+		f.waiting = Directive(h.Handler)
 	case !h.passesOn():
 		f.waiting = ""
 	}
 	switch h.Handler {
-	case "oauth_server":
+	case "gatehouse_server":
 		f.issuer = true
 		if !f.restricted {
 			f.found.Issuers = append(f.found.Issuers, Issuer{f.top, f.hosts, h.Source})
 		}
-	case "oauth_guard":
+	case "gatehouse_guard":
 		f.guarded = true
 		f.guards++
 	case "authentication":
@@ -162,7 +162,7 @@ func (f *follower) handler(h Handler, group string, first *before) string {
 			f.guarded = true
 			f.guards++
 		}
-	case "api_limit":
+	case "gatehouse_limit":
 		f.limit(h, group, first)
 	case "reverse_proxy":
 		if len(h.HandleResponse) == 0 {
@@ -171,7 +171,7 @@ func (f *follower) handler(h Handler, group string, first *before) string {
 	case "acme_server": // which answers its own paths
 	default:
 		if h.Answers() {
-			return h.Handler
+			return Directive(h.Handler)
 		}
 	}
 	return ""
@@ -189,7 +189,7 @@ func (f *follower) unserved() {
 // behind it. Any other may answer them.
 func (h Handler) passesOn() bool {
 	switch h.Handler {
-	case "oauth_server", "oauth_guard", "api_limit", "api_errors", "gatehouse_health", "acme_server", "authentication", "copy_response_headers",
+	case "gatehouse_server", "gatehouse_guard", "gatehouse_limit", "gatehouse_errors", "gatehouse_health", "acme_server", "authentication", "copy_response_headers",
 		"encode", "headers", "intercept", "log_append", "map", "push", "request_body", "rewrite", "templates", "tracing", "vars":
 		return true
 	}

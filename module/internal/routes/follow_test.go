@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	server  = `{"handler":"oauth_server","source":"Caddyfile:7"}`
-	guard   = `{"handler":"oauth_guard"}`
-	limit   = `{"handler":"api_limit","source":"Caddyfile:9","policies":[{"name":"each","by":"client"},{"name":"all","by":"all"}]}`
+	server  = `{"handler":"gatehouse_server","source":"Caddyfile:7"}`
+	guard   = `{"handler":"gatehouse_guard"}`
+	limit   = `{"handler":"gatehouse_limit","source":"Caddyfile:9","policies":[{"name":"each","by":"client"},{"name":"all","by":"all"}]}`
 	respond = `{"handler":"static_response"}`
 )
 
@@ -159,7 +159,7 @@ func TestLoadedRoutesMatchTheirText(t *testing.T) {
 }
 
 func TestGuardsWithNothingBehindThem(t *testing.T) { // S11
-	const rest, proxy, headers = `{"handler":"api_rest"}`, `{"handler":"reverse_proxy"}`, `{"handler":"headers"}`
+	const rest, proxy, headers = `{"handler":"gatehouse_rest"}`, `{"handler":"reverse_proxy"}`, `{"handler":"headers"}`
 	for name, c := range map[string]struct {
 		routes []string
 		want   string
@@ -169,7 +169,7 @@ func TestGuardsWithNothingBehindThem(t *testing.T) { // S11
 		"a proxy in a later route": {[]string{chain(guard), chain(sub(chain(headers, proxy)))}, "[]"},
 		"a proxy for some":         {[]string{chain(guard), matched(`{"path":["/a"]}`, chain(proxy))}, "[]"},
 		"what may answer":          {[]string{chain(guard, `{"handler":"somebody_elses"}`)}, "[]"},
-		"an api_rest with its own": {[]string{chain(guard, `{"handler":"api_rest","upstream":[{}]}`)}, "[]"},
+		"an api_rest with its own": {[]string{chain(guard, `{"handler":"gatehouse_rest","upstream":[{}]}`)}, "[]"},
 		"another site's proxy":     {[]string{`{"match":[{"host":["a"]}],"terminal":true,"handle":[` + guard + `]}`, chain(guard, proxy)}, "[oauth_guard]"},
 	} {
 		if got := fmt.Sprint(follow(t, nil, c.routes...).Unserved); got != c.want {

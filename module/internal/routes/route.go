@@ -64,11 +64,11 @@ func ReadHandler(raw json.RawMessage) (h Handler, ok bool) {
 // Answers reports whether the handler ends the chain.
 func (h Handler) Answers() bool {
 	switch h.Handler {
-	case "reverse_proxy", "api_proxy", "static_response", "error", "acme_server", "metrics":
+	case "reverse_proxy", "gatehouse_proxy", "static_response", "error", "acme_server", "metrics":
 		return true
 	case "file_server":
 		return !h.PassThru
-	case "api_rest":
+	case "gatehouse_rest":
 		return len(h.Upstream) > 0
 	}
 	return false
@@ -152,7 +152,7 @@ func fromLoadedHandler(h caddyhttp.MiddlewareHandler) json.RawMessage {
 		}
 		return caddyconfig.JSON(Handler{Handler: name, Providers: providers}, nil)
 	}
-	if slices.Contains([]string{"oauth_server", "oauth_guard", "api_limit", "invoke"}, name) {
+	if slices.Contains([]string{"gatehouse_server", "gatehouse_guard", "gatehouse_limit", "invoke"}, name) {
 		return caddyconfig.JSONModuleObject(h, "handler", name, nil)
 	}
 	return caddyconfig.JSON(Handler{Handler: name}, nil)

@@ -49,7 +49,7 @@ func (p configuration) sites() (out adminapi.Findings) {
 	found := false
 	for _, name := range explain.SortedKeys(p.Servers) {
 		s := p.Servers[name]
-		if !s.Has("oauth_server") {
+		if !s.Has("gatehouse_server") {
 			continue
 		}
 		found = true
@@ -84,7 +84,7 @@ func (p configuration) proxies() (out adminapi.Findings) {
 	trusting := 0
 	for _, name := range explain.SortedKeys(p.Servers) {
 		s := p.Servers[name]
-		if len(s.TrustedProxies) == 0 && !s.TrustedProxiesUnix || !slices.ContainsFunc([]string{"oauth_server", "oauth_guard", "api_limit", "api_rest"}, s.Has) {
+		if len(s.TrustedProxies) == 0 && !s.TrustedProxiesUnix || !slices.ContainsFunc([]string{"gatehouse_server", "gatehouse_guard", "gatehouse_limit", "gatehouse_rest"}, s.Has) {
 			continue
 		}
 		trusting++
@@ -112,7 +112,7 @@ func (p configuration) guards() iter.Seq[*declaredGuard] {
 	return func(yield func(*declaredGuard) bool) {
 		for _, name := range explain.SortedKeys(p.Servers) {
 			s := p.Servers[name]
-			for raw := range s.All("oauth_guard") {
+			for raw := range s.All("gatehouse_guard") {
 				g := &declaredGuard{server: s, where: fmt.Sprintf("a guard of server %s (%s)", name, strings.Join(s.Listen, " "))}
 				if json.Unmarshal(raw, &g.Guard) == nil && !yield(g) {
 					return
@@ -186,8 +186,8 @@ func (p configuration) logs() (out adminapi.Findings) {
 	const check = "logs"
 	for _, name := range explain.SortedKeys(p.Servers) {
 		s := p.Servers[name]
-		ours := s.Has("oauth_server")
-		if !ours && !s.Has("oauth_guard") {
+		ours := s.Has("gatehouse_server")
+		if !ours && !s.Has("gatehouse_guard") {
 			continue
 		}
 		if s.Logs != nil && s.Logs.Credentials {
@@ -210,7 +210,7 @@ func (p configuration) logs() (out adminapi.Findings) {
 func (p configuration) plaintextSite() bool {
 	host := p.issuer.Hostname()
 	for _, s := range p.Servers {
-		if s.Plain() && s.Has("oauth_server") && slices.ContainsFunc(s.Hosts(explain.Question{}), func(h string) bool {
+		if s.Plain() && s.Has("gatehouse_server") && slices.ContainsFunc(s.Hosts(explain.Question{}), func(h string) bool {
 			name, _, err := net.SplitHostPort(h)
 			return h == host || err == nil && name == host
 		}) {

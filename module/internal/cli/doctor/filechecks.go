@@ -29,10 +29,10 @@ func (f *file) issuerSite() (out adminapi.Findings) {
 	var served []string
 	for _, name := range explain.SortedKeys(f.Servers) {
 		s := f.Servers[name]
-		if !s.Has("oauth_server") {
+		if !s.Has("gatehouse_server") {
 			continue
 		}
-		for _, host := range siteHosts(s, "oauth_server") {
+		for _, host := range siteHosts(s, "gatehouse_server") {
 			if host == "" || strings.EqualFold(host, f.issuer.Hostname()) || strings.Contains(host, "*") {
 				return out
 			}
@@ -64,10 +64,10 @@ func siteHosts(s explain.Server, handler string) (all []string) {
 func (f *file) plaintextGuards() (out adminapi.Findings) {
 	for _, name := range explain.SortedKeys(f.Servers) {
 		s := f.Servers[name]
-		if !s.Plain() || len(s.TrustedProxies) > 0 || s.TrustedProxiesUnix || !s.Has("oauth_guard") {
+		if !s.Plain() || len(s.TrustedProxies) > 0 || s.TrustedProxiesUnix || !s.Has("gatehouse_guard") {
 			continue
 		}
-		hosts := slices.DeleteFunc(siteHosts(s, "oauth_guard"), loopback)
+		hosts := slices.DeleteFunc(siteHosts(s, "gatehouse_guard"), loopback)
 		if len(hosts) > 0 && !listensLocally(s) {
 			out.Warn("tls", "remove `http://` from the site's address, so that Caddy gets a certificate, or name the proxy that ends TLS in front with `servers { trusted_proxies static ... }`",
 				"server %s (%s) takes tokens for %s without TLS: whoever sees the traffic can use them", name, strings.Join(s.Listen, " "), strings.Join(hosts, ", "))
@@ -95,7 +95,7 @@ func (f *file) unguardedProxies() (out adminapi.Findings) {
 		s := f.Servers[name]
 		for _, rt := range s.Routes {
 			one := explain.Server{Routes: []routes.Route{rt}, NamedRoutes: s.NamedRoutes}
-			if !one.Has("reverse_proxy") && !one.Has("api_proxy") || slices.ContainsFunc([]string{"oauth_guard", "authentication", "oauth_server", "api_rest"}, one.Has) || asksElsewhere(one) {
+			if !one.Has("reverse_proxy") && !one.Has("gatehouse_proxy") || slices.ContainsFunc([]string{"gatehouse_guard", "authentication", "gatehouse_server", "gatehouse_rest"}, one.Has) || asksElsewhere(one) {
 				continue
 			}
 			hosts, _ := rt.Hosts()

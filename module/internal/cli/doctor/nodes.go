@@ -11,7 +11,7 @@ func (p configuration) nodes() (out adminapi.Findings) {
 	kept, counted := explain.ModuleName(p.App.StoreRaw, "bolt"), explain.ModuleName(p.App.LimiterRaw, "memory")
 	limited := false
 	for _, s := range p.Servers {
-		limited = limited || s.Has("api_limit")
+		limited = limited || s.Has("gatehouse_limit")
 	}
 	switch {
 	case kept == "bolt" && counted == "memory":

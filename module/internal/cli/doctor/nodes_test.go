@@ -10,13 +10,13 @@ import (
 
 func TestDoctorChecksWhatNodesMustShare(t *testing.T) {
 	for name, c := range map[string]struct{ store, limiter, handler, want string }{
-		"one node":                     {`{}`, `{}`, "api_limit", ""},
-		"one node, in words":           {`{"type":"bolt"}`, `{"type":"memory"}`, "api_limit", ""},
-		"counts of each":               {`{"type":"redis"}`, `{"type":"memory"}`, "api_limit", "warn several nodes admit so many times the limit"},
-		"counts of each, by default":   {`{"type":"redis"}`, `{}`, "api_limit", "warn several nodes admit so many times the limit"},
-		"nothing is counted":           {`{"type":"redis"}`, `{}`, "oauth_guard", "ok several nodes can serve"},
-		"state of each":                {`{"type":"bolt"}`, `{"type":"redis"}`, "api_limit", "warn several nodes know different users"},
-		"everything in the same place": {`{"type":"redis"}`, `{"type":"redis"}`, "api_limit", "ok several nodes can serve"},
+		"one node":                     {`{}`, `{}`, "gatehouse_limit", ""},
+		"one node, in words":           {`{"type":"bolt"}`, `{"type":"memory"}`, "gatehouse_limit", ""},
+		"counts of each":               {`{"type":"redis"}`, `{"type":"memory"}`, "gatehouse_limit", "warn several nodes admit so many times the limit"},
+		"counts of each, by default":   {`{"type":"redis"}`, `{}`, "gatehouse_limit", "warn several nodes admit so many times the limit"},
+		"nothing is counted":           {`{"type":"redis"}`, `{}`, "gatehouse_guard", "ok several nodes can serve"},
+		"state of each":                {`{"type":"bolt"}`, `{"type":"redis"}`, "gatehouse_limit", "warn several nodes know different users"},
+		"everything in the same place": {`{"type":"redis"}`, `{"type":"redis"}`, "gatehouse_limit", "ok several nodes can serve"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := fmt.Sprintf(`{"apps":{"gatehouse":{"issuer":"https://id.example","store":%s,"limiter":%s},"http":{"servers":{"s":{"listen":[":443"],"routes":[{"handle":[{"handler":%q}]}]}}}}}`,

@@ -56,7 +56,7 @@ func (p configuration) serves(origin string) bool {
 		return false
 	}
 	for _, s := range p.Servers {
-		if !s.Has("oauth_guard") || !s.ListensFor(explain.Question{Scheme: u.Scheme, Host: u.Host}) {
+		if !s.Has("gatehouse_guard") || !s.ListensFor(explain.Question{Scheme: u.Scheme, Host: u.Host}) {
 			continue
 		}
 		if slices.ContainsFunc(s.Hosts(explain.Question{}), func(h string) bool { return h == "" || strings.EqualFold(h, u.Hostname()) }) {

@@ -17,7 +17,7 @@ func (p configuration) polls() (out adminapi.Findings) {
 	}
 	for _, name := range explain.SortedKeys(p.Servers) {
 		s := p.Servers[name]
-		if limit := time.Duration(s.WriteTimeout); s.Has("oauth_server") && limit > 0 && limit < pollHangs {
+		if limit := time.Duration(s.WriteTimeout); s.Has("gatehouse_server") && limit > 0 && limit < pollHangs {
 			out.Warn("polls", "make it 30s or more, in `servers { timeouts { write ... } }`, and the timeouts of proxies in front likewise",
 				"server %s ends answers after %v: polls of variant_b clients hang up to 25s and are cut", name, limit)
 		}

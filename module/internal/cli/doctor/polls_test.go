@@ -16,11 +16,11 @@ func TestDoctorFindsTimeoutsThatCutPolls(t *testing.T) {
 		variantB bool
 		want     bool
 	}{
-		"a short limit":         {"oauth_server", 20 * time.Second, true, true},
-		"a long one":            {"oauth_server", 30 * time.Second, true, false},
-		"none":                  {"oauth_server", 0, true, false},
-		"another server":        {"oauth_guard", 20 * time.Second, true, false},
-		"nobody who would poll": {"oauth_server", 20 * time.Second, false, false},
+		"a short limit":         {"gatehouse_server", 20 * time.Second, true, true},
+		"a long one":            {"gatehouse_server", 30 * time.Second, true, false},
+		"none":                  {"gatehouse_server", 0, true, false},
+		"another server":        {"gatehouse_guard", 20 * time.Second, true, false},
+		"nobody who would poll": {"gatehouse_server", 20 * time.Second, false, false},
 	} {
 		text := fmt.Sprintf(`{"apps":{"gatehouse":{"issuer":"https://id.example"},"http":{"servers":{"s":{"listen":[":443"],"write_timeout":%d,"routes":[{"handle":[{"handler":%q}]}]}}}}}`,
 			c.limit, c.handler)

@@ -28,7 +28,7 @@ func (p configuration) rests(now time.Time) (out adminapi.Findings) {
 		s := p.Servers[name]
 		for _, rt := range s.Routes {
 			one := explain.Server{Routes: []routes.Route{rt}, NamedRoutes: s.NamedRoutes}
-			for raw := range one.All("api_rest") {
+			for raw := range one.All("gatehouse_rest") {
 				var h restapi.REST
 				if json.Unmarshal(raw, &h) != nil {
 					continue

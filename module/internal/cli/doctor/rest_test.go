@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	guarding  = `{"handler":"oauth_guard","rules":[{"scopes":["write"],"methods":["POST","PUT","PATCH","DELETE"],"paths":["/*"]},{"scopes":["read"],"paths":["/*"]}]}`
-	articles  = `{"handler":"api_rest","upstream":[{"handle":[{"handler":"reverse_proxy"}]}],"resources":[{"path":"articles"}]}`
-	readsOnly = `{"handler":"api_rest","openapi":{},"resources":[{"path":"articles","routes":[{"method":"GET","path":"/articles","upstream":"/a"}]}]}`
+	guarding  = `{"handler":"gatehouse_guard","rules":[{"scopes":["write"],"methods":["POST","PUT","PATCH","DELETE"],"paths":["/*"]},{"scopes":["read"],"paths":["/*"]}]}`
+	articles  = `{"handler":"gatehouse_rest","upstream":[{"handle":[{"handler":"reverse_proxy"}]}],"resources":[{"path":"articles"}]}`
+	readsOnly = `{"handler":"gatehouse_rest","openapi":{},"resources":[{"path":"articles","routes":[{"method":"GET","path":"/articles","upstream":"/a"}]}]}`
 )
 
 // restFindings are those of a site with these handlers.
@@ -40,7 +40,7 @@ func restFindings(t *testing.T, handlers ...string) []adminapi.Finding {
 
 func TestDoctorReportsWhoMayWriteDeclaredResources(t *testing.T) {
 	const fine = "ok nobody changes what 2 api_rest declare without a scope"
-	rule := func(rules string) string { return `{"handler":"oauth_guard","rules":[` + rules + `]}` }
+	rule := func(rules string) string { return `{"handler":"gatehouse_guard","rules":[` + rules + `]}` }
 	for name, c := range map[string]struct {
 		handlers []string
 		want     string // grade and part; "" for no finding
@@ -50,15 +50,15 @@ func TestDoctorReportsWhoMayWriteDeclaredResources(t *testing.T) {
 		"it is told, too": {[]string{strings.Replace(articles, `"resources"`, `"openapi":{},"resources"`, 1)}, "warn 2 more, and `openapi` tells everybody how"},
 		"what is public": {[]string{rule(`{"public":true,"methods":["DELETE"],"paths":["/articles/*"]},{"scopes":["write"],"paths":["/*"]}`), articles},
 			"warn nobody needs a token for DELETE /articles/{id}"},
-		"any token": {[]string{`{"handler":"oauth_guard","otherwise":"token","rules":[{"scopes":["write"],"methods":["POST","PUT","PATCH"],"paths":["/*"]}]}`, articles},
+		"any token": {[]string{`{"handler":"gatehouse_guard","otherwise":"token","rules":[{"scopes":["write"],"methods":["POST","PUT","PATCH"],"paths":["/*"]}]}`, articles},
 			"warn any valid token is enough for DELETE /articles/{id}"},
 		"what is denied":    {[]string{rule(`{"scopes":["read"],"methods":["GET"],"paths":["/*"]}`), articles}, fine},
-		"said of the guard": {[]string{`{"handler":"oauth_guard"}`, articles}, fine},
+		"said of the guard": {[]string{`{"handler":"gatehouse_guard"}`, articles}, fine},
 		"a shadow":          {[]string{strings.Replace(guarding, `"rules"`, `"shadow":true,"rules"`, 1), articles}, fine},
 		"another guard":     {[]string{`{"handler":"authentication","providers":{}}`, articles}, fine},
 		"a forward_auth":    {[]string{`{"handler":"reverse_proxy","handle_response":[{}]}`, articles}, fine},
 		"nothing to change": {[]string{readsOnly}, fine},
-		"a job": {[]string{`{"handler":"api_rest","upstream":[{"handle":[{"handler":"reverse_proxy"}]}],"jobs":[{"path":"mails","upstream":"/m"}]}`},
+		"a job": {[]string{`{"handler":"gatehouse_rest","upstream":[{"handle":[{"handler":"reverse_proxy"}]}],"jobs":[{"path":"mails","upstream":"/m"}]}`},
 			"warn nobody needs a token for POST /mails"},
 		"a version of its own": {[]string{rule(`{"public":true,"methods":["POST"],"paths":["/v1/articles"]},{"scopes":["write"],"paths":["/*"]}`), strings.Replace(articles, `"resources"`, `"versions":[{"name":"v1"}],"resources"`, 1)},
 			"warn nobody needs a token for POST /v1/articles"},
@@ -93,13 +93,13 @@ func TestDoctorChecksFetchRanges(t *testing.T) {
 	for allow, want := range map[string]string{
 		`"10.1.0.0/16","192.168.1.7"`: "warn 10.1.0.0/16, 192.168.1.7", `"10.0.0.0/8","0.0.0.0/0"`: "fail 169.254.169.254", `"169.254.169.254"`: "fail 169.254.169.254", ``: "ok ",
 	} {
-		found := restFindings(t, guarding, `{"handler":"api_rest","upstream":[{"handle":[{"handler":"reverse_proxy"}]}],"jobs":[{"path":"import-jobs","upstream":"/m","fetch":{"allow":[`+allow+`]}}]}`)
+		found := restFindings(t, guarding, `{"handler":"gatehouse_rest","upstream":[{"handle":[{"handler":"reverse_proxy"}]}],"jobs":[{"path":"import-jobs","upstream":"/m","fetch":{"allow":[`+allow+`]}}]}`)
 		grade, part, _ := strings.Cut(want, " ")
 		if len(found) != 1 || found[0].Grade != grade || !strings.Contains(found[0].Message, part) {
 			t.Errorf("%s: %+v", allow, found)
 		}
 	}
-	if found := restFindings(t, guarding, `{"handler":"api_rest","jobs":[{"path":"import-jobs","upstream":"/m"}],"resources":[{"path":"notes"}]}`); len(found) != 1 || found[0].Grade != "ok" {
+	if found := restFindings(t, guarding, `{"handler":"gatehouse_rest","jobs":[{"path":"import-jobs","upstream":"/m"}],"resources":[{"path":"notes"}]}`); len(found) != 1 || found[0].Grade != "ok" {
 		t.Errorf("%+v", found)
 	}
 }
@@ -110,7 +110,7 @@ func TestDoctorLimitsItsRequests(t *testing.T) {
 		all = append(all, fmt.Sprintf(`{"path":"things%d"}`, i))
 	}
 	begun := time.Now()
-	found := restFindings(t, `{"handler":"api_rest","upstream":[{"handle":[{"handler":"reverse_proxy"}]}],"resources":[`+strings.Join(all, ",")+`]}`)
+	found := restFindings(t, `{"handler":"gatehouse_rest","upstream":[{"handle":[{"handler":"reverse_proxy"}]}],"resources":[`+strings.Join(all, ",")+`]}`)
 	if len(found) != 1 || !strings.Contains(found[0].Message, fmt.Sprintf(" and %d more", maxChanges-3)) {
 		t.Errorf("%+v", found)
 	}

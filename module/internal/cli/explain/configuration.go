@@ -171,7 +171,7 @@ func (s Server) Redirects() bool {
 // AlsoTLS reports whether another server has oauth_server for the same hosts with TLS.
 func (s Server) AlsoTLS(all map[string]Server) bool {
 	for _, other := range all {
-		if !other.Plain() && other.Has("oauth_server") && slices.ContainsFunc(other.Hosts(Question{}), func(h string) bool { return slices.Contains(s.Hosts(Question{}), h) }) {
+		if !other.Plain() && other.Has("gatehouse_server") && slices.ContainsFunc(other.Hosts(Question{}), func(h string) bool { return slices.Contains(s.Hosts(Question{}), h) }) {
 			return true
 		}
 	}

@@ -80,10 +80,10 @@ func (e *Explainer) handle(raw json.RawMessage, r *http.Request) (done bool, err
 		return e.follow([]routes.Route{e.named[h.Name]}, r)
 	case "rewrite":
 		return false, e.rewrite(raw, r)
-	case "oauth_guard":
+	case "gatehouse_guard":
 		if e.publishes(raw, r) {
 			e.note("the guard answers with the metadata of what it protects (RFC 9728), which anybody may read")
-			e.at.Then = h.Handler
+			e.at.Then = routes.Directive(h.Handler)
 			return true, nil
 		}
 		v, err := e.judge(raw, r)
@@ -96,9 +96,9 @@ func (e *Explainer) handle(raw json.RawMessage, r *http.Request) (done bool, err
 		}
 		e.at.Then = ""
 		return true, nil
-	case "api_limit":
+	case "gatehouse_limit":
 		return false, e.limit(raw)
-	case "api_rest":
+	case "gatehouse_rest":
 		x, err := restapi.Explain(e.handlers, raw, r)
 		if err != nil {
 			return false, fmt.Errorf("an api_rest: %w", err)
@@ -112,7 +112,7 @@ func (e *Explainer) handle(raw json.RawMessage, r *http.Request) (done bool, err
 		if !healthAnswers(raw, r) {
 			return false, nil
 		}
-	case "oauth_server":
+	case "gatehouse_server":
 		if !e.own.Has(r.URL.Path) {
 			return false, nil
 		}
@@ -132,7 +132,7 @@ func (e *Explainer) handle(raw json.RawMessage, r *http.Request) (done bool, err
 			return false, nil
 		}
 	}
-	e.at.Then = h.Handler
+	e.at.Then = routes.Directive(h.Handler)
 	return true, nil
 }
 
@@ -225,8 +225,8 @@ func (e *Explainer) holds(name string, raw json.RawMessage, r *http.Request) (ma
 // matters reports whether anything in or below a route decides or answers, and whether a guard does.
 func matters(rt routes.Route) (decides, guarded bool) {
 	for _, h := range rt.Handlers() {
-		guarded = guarded || h.Handler == "oauth_guard"
-		decides = decides || guarded || h.Handler == "oauth_server" || h.Handler == "gatehouse_health" || h.Answers()
+		guarded = guarded || h.Handler == "gatehouse_guard"
+		decides = decides || guarded || h.Handler == "gatehouse_server" || h.Handler == "gatehouse_health" || h.Answers()
 	}
 	return decides, guarded
 }

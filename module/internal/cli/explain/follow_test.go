@@ -20,14 +20,14 @@ func explained(t *testing.T, server, address string) ([]Explanation, error) {
 
 // Other modules may give our field names other types: such a handler is passed.
 func TestExplainSkipsHandlersWithOtherFieldTypes(t *testing.T) {
-	all, err := explained(t, `"routes":[{"handle":[{"handler":"other","routes":7,"name":{}},{"handler":"oauth_guard"},{"handler":"reverse_proxy"}]}]`, "/x")
+	all, err := explained(t, `"routes":[{"handle":[{"handler":"other","routes":7,"name":{}},{"handler":"gatehouse_guard"},{"handler":"reverse_proxy"}]}]`, "/x")
 	if err != nil || len(all) != 1 || len(all[0].Guards) != 1 {
 		t.Errorf("%+v, %v", all, err)
 	}
 }
 
 func TestMutuallyRecursiveRoutesAreAnError(t *testing.T) {
-	_, err := explained(t, `"named_routes":{"loop":{"handle":[{"handler":"invoke","name":"loop"}]}},"routes":[{"handle":[{"handler":"oauth_guard","shadow":true},{"handler":"invoke","name":"loop"}]}]`, "/x")
+	_, err := explained(t, `"named_routes":{"loop":{"handle":[{"handler":"invoke","name":"loop"}]}},"routes":[{"handle":[{"handler":"gatehouse_guard","shadow":true},{"handler":"invoke","name":"loop"}]}]`, "/x")
 	if err == nil || !strings.Contains(err.Error(), "loop") {
 		t.Errorf("%v, want an error that names the route", err)
 	}
@@ -38,7 +38,7 @@ func TestOAuthServerAnswersOnlyItsOwnPaths(t *testing.T) {
 	for path, want := range map[string]string{
 		"/.well-known/oauth-authorization-server": "oauth_server", "/token": "oauth_server", "/.well-known/other/id": "static_response", "/.well-known/oauth-authorization-server/id": "static_response",
 	} {
-		all, err := explained(t, `"routes":[{"handle":[{"handler":"oauth_server"},{"handler":"static_response"}]}]`, "https://id.example"+path)
+		all, err := explained(t, `"routes":[{"handle":[{"handler":"gatehouse_server"},{"handler":"static_response"}]}]`, "https://id.example"+path)
 		if err != nil || len(all) != 1 || all[0].Then != want {
 			t.Errorf("%s: %+v, %v, want %s", path, all, err, want)
 		}

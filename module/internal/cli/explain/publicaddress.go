@@ -21,10 +21,10 @@ func (e *Explainer) PublicAddress(s Server, host string) string {
 	if host == "" {
 		return ""
 	}
-	if origin := originOf(e.issuer, host); origin != "" && s.Has("oauth_server") {
+	if origin := originOf(e.issuer, host); origin != "" && s.Has("gatehouse_server") {
 		return origin
 	}
-	for raw := range s.All("oauth_guard") {
+	for raw := range s.All("gatehouse_guard") {
 		if _, c, err := e.Policy(raw); err == nil && c.Audience != e.issuer {
 			if origin := originOf(c.Audience, host); origin != "" {
 				return origin

@@ -13,8 +13,8 @@ func TestSiteIsShownUnderItsPublicAddress(t *testing.T) {
 			http, listen, extra, host, handlers)
 	}
 	const (
-		own     = `{"handler":"oauth_guard","audience":"https://api.example"},{"handler":"reverse_proxy"}`
-		issuers = `{"handler":"oauth_guard"},{"handler":"reverse_proxy"}`
+		own     = `{"handler":"gatehouse_guard","audience":"https://api.example"},{"handler":"reverse_proxy"}`
+		issuers = `{"handler":"gatehouse_guard"},{"handler":"reverse_proxy"}`
 		plain   = `"automatic_https":{"disable":true},`
 	)
 	for name, c := range map[string]struct{ config, want, found, not string }{
@@ -24,7 +24,7 @@ func TestSiteIsShownUnderItsPublicAddress(t *testing.T) {
 		"http_port":           {config(`"http_port":8080,`, ":8080", "web.example", "", own), "http://web.example", "http://web.example", "https://web.example"},
 		"plain":               {config("", "127.0.0.1:8080", "web.example", plain, own), "http://web.example:8080", "http://web.example:8080", "http://web.example"},
 		"a proxy in front":    {config("", ":8080", "api.example", plain, own), "https://api.example", "https://api.example", "https://api.example:8443"},
-		"the issuer, a proxy": {config("", ":8080", "id.example", plain, `{"handler":"oauth_server"},`+issuers), "https://id.example", "https://id.example", "https://id.example:8443"},
+		"the issuer, a proxy": {config("", ":8080", "id.example", plain, `{"handler":"gatehouse_server"},`+issuers), "https://id.example", "https://id.example", "https://id.example:8443"},
 		"not the issuer":      {config("", ":8080", "id.example", plain, issuers), "http://id.example:8080", "http://id.example:8080", "https://id.example"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestSiteIsShownUnderItsPublicAddress(t *testing.T) {
 // address. The one that listens there is explained.
 func TestExplainChoosesTheSiteByPort(t *testing.T) {
 	site := func(listen, host string) string {
-		return fmt.Sprintf(`{"listen":[%q],"automatic_https":{"disable":true},"routes":[{"match":[{"host":[%q]}],"terminal":true,"handle":[{"handler":"oauth_guard","audience":"http://api.example:8080"},{"handler":"reverse_proxy"}]}]}`, listen, host)
+		return fmt.Sprintf(`{"listen":[%q],"automatic_https":{"disable":true},"routes":[{"match":[{"host":[%q]}],"terminal":true,"handle":[{"handler":"gatehouse_guard","audience":"http://api.example:8080"},{"handler":"reverse_proxy"}]}]}`, listen, host)
 	}
 	for name, c := range map[string]struct {
 		servers []string

@@ -81,7 +81,7 @@ type Explanation struct {
 	Guards []Verdict `json:"guards"`
 	// Limits are the api_limits on its way behind them.
 	Limits []Limits `json:"limits,omitempty"`
-	// Then is the handler that answers in the end, "" when none does.
+	// Then is the directive that answers in the end, "" when none does.
 	Then string `json:"then,omitempty"`
 	// Refused says what is refused before any handler.
 	Refused string `json:"refused,omitempty"`

@@ -46,7 +46,7 @@ func JudgeToken(c *Configuration, found adminapi.TokenInspection) ([]GuardVerdic
 		var failed error
 		visit := func(site string, rt routes.Route) {
 			for raw, h := range rt.Handlers() {
-				if h.Handler == "oauth_guard" && failed == nil {
+				if h.Handler == "gatehouse_guard" && failed == nil {
 					var v GuardVerdict
 					v, failed = verdictOf(e, raw, found)
 					v.Site = strings.TrimPrefix(site+" on "+strings.Join(s.Listen, " "), " ")

@@ -46,7 +46,7 @@ func wrapTransports(part any, protocol string) bool {
 // which have the request without what is concealed. api_proxy calls [Reveal] for what it sends, and
 // logs no field of it.
 var blindHandlers = map[string]bool{
-	"api_proxy": true, "copy_response": true, "copy_response_headers": true, "encode": true, "error": true, "headers": true, "intercept": true, "log_append": true, "map": true,
+	"gatehouse_proxy": true, "copy_response": true, "copy_response_headers": true, "encode": true, "error": true, "headers": true, "intercept": true, "log_append": true, "map": true,
 	"request_body": true, "reverse_proxy": true, "rewrite": true, "static_response": true, "subroute": true, "tracing": true, "vars": true,
 }
 
