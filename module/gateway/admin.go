@@ -20,14 +20,16 @@ func init() { caddy.RegisterModule(AdminAPI{}) }
 // `/gatehouse/users` | GET, POST | users kept in the store
 // `/gatehouse/import/users` | POST | at most 500 users of another program (`{"users", "dry_run", "update"}`), with their hashes
 // `/gatehouse/users/{user}` | GET, PATCH, DELETE | one of them, by id or user name
-// `/gatehouse/users/{user}/lock`, `/unlock`, `/password` | POST |
+// `/gatehouse/users/{user}/lock` | POST | locks a user, who is signed out everywhere
+// `/gatehouse/users/{user}/unlock` | POST | ends that
+// `/gatehouse/users/{user}/password` | POST | sets a password (`{"password"}`), and signs the user out everywhere
 // `/gatehouse/users/{user}/grants` | GET, DELETE | what a user has granted; DELETE ends it all, sessions too, or with `?client=` what one client got
-// `/gatehouse/users/{user}/grants/{grant}` | DELETE |
+// `/gatehouse/users/{user}/grants/{grant}` | DELETE | ends one grant
 // `/gatehouse/clients` | GET, POST | clients, those of the configuration too
-// `/gatehouse/clients/{client}` | GET, PATCH, DELETE |
-// `/gatehouse/clients/{client}/rotate-secret` | POST |
+// `/gatehouse/clients/{client}` | GET, PATCH, DELETE | one of them
+// `/gatehouse/clients/{client}/rotate-secret` | POST | gives a client another secret, and shows it once
 // `/gatehouse/keys` | GET | signing keys, never their private half
-// `/gatehouse/keys/rotate` | POST |
+// `/gatehouse/keys/rotate` | POST | makes the next signing key
 // `/gatehouse/keys/{kid}` | DELETE | revokes a leaked key
 // `/gatehouse/tokens/inspect` | POST | what an access token (`{"token"}`) contains, and which check it fails
 // `/gatehouse/backup` | GET | a copy of the file of `store bolt`, without the secret

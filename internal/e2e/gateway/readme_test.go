@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
-	"github.com/gatehouse/gatehouse/module/gatewaytest"
 )
 
 func readme(t *testing.T) string {
@@ -44,15 +43,5 @@ func TestREADMEFilterKeepsCodesOutOfCaddysLogs(t *testing.T) {
 	}
 	if raw, err := os.ReadFile(filepath.Join(g.Dir, "id.log")); err != nil || strings.Contains(string(raw), "canary") {
 		t.Errorf("%v %s", err, raw)
-	}
-}
-
-func TestREADMENamesEveryAuditEvent(t *testing.T) {
-	_, table, _ := strings.Cut(readme(t), "\n### The audit trail\n")
-	table, _, _ = strings.Cut(table, "\n## ")
-	for _, name := range gatewaytest.AuditNames() {
-		if !strings.Contains(table, "`"+name+"`") {
-			t.Errorf("%s is missing", name)
-		}
 	}
 }
