@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 
@@ -17,6 +18,65 @@ import (
 
 // says matches a comment that tells what holds without the field: a default, or that it is required.
 var says = regexp.MustCompile(`(?i)default|required|absent|without|omitted|empty|or none|otherwise`)
+
+// Of fields with a unit the comment says the value that holds without them, and counts bytes in bytes. Durations
+// of Caddy may be texts in JSON, those of Go are nanoseconds alone.
+var (
+	saysDuration = regexp.MustCompile(`Required\.|Default: (?:no limit|0\b|` + "`?" + `\d+(?:ms|s|m|h|d)\b)`)
+	saysNumber   = regexp.MustCompile(`Required\.|Default: \S`)
+	sizeKey      = regexp.MustCompile(`(?:^|_)(?:size|bytes|body|header)$|^token_cache$|^gc_headroom$`)
+	memory       = regexp.MustCompile(`Default: [^.]*\b[KMGT]iB\b`)
+)
+
+// unit says what the comment of a field lacks that has a unit, "" for nothing.
+func unit(field reflect.StructField, key, comment string) string {
+	typ := field.Type
+	if typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	switch {
+	case typ.Name() == "Duration" && !saysDuration.MatchString(comment):
+		return "a default such as `10s`"
+	case typ == reflect.TypeFor[time.Duration]() && !strings.Contains(comment, "nanoseconds"):
+		return "that JSON has it in nanoseconds"
+	case typ.Name() == "Duration" || !typ.ConvertibleTo(reflect.TypeFor[float64]()):
+		return ""
+	case !saysNumber.MatchString(comment):
+		return "a default"
+	case (sizeKey.MatchString(key) || memory.MatchString(comment)) && !strings.Contains(comment, "bytes"):
+		return "that it counts bytes"
+	}
+	return ""
+}
+
+func TestUnitsAreSaid(t *testing.T) {
+	type config struct {
+		Caddys caddy.Duration
+		Gos    time.Duration
+		Size   *int64
+		Text   string
+	}
+	for _, c := range []struct{ field, comment, want string }{
+		{"Caddys", "How long. Default: `10s`.", ""},
+		{"Caddys", "How long. Default: no limit.", ""},
+		{"Caddys", "How long, by default a while.", "a default such as `10s`"},
+		{"Caddys", "How long. Default: 10.", "a default such as `10s`"},
+		{"Gos", "How long. Default: `1h`.", "that JSON has it in nanoseconds"},
+		{"Gos", "How long, in nanoseconds. Default: `1h`.", ""},
+		{"Size", "How much. Default: 1 MiB.", "that it counts bytes"},
+		{"Size", "How much, without it nothing, in bytes.", "a default"},
+		{"Size", "How many bytes. Required.", ""},
+		{"Text", "Anything.", ""},
+	} {
+		field, ok := reflect.TypeFor[config]().FieldByName(c.field)
+		if !ok {
+			t.Fatal(c.field)
+		}
+		if got := unit(field, strings.ToLower(c.field), c.comment); got != c.want {
+			t.Errorf("%s, %q: %q, want %q", c.field, c.comment, got, c.want)
+		}
+	}
+}
 
 // Caddy's website and editors show the comments of fields: each says what the field means, and what
 // holds if it is absent. Only of a flag, which is off by default, and of a part that has fields of its own that goes without saying.
@@ -62,6 +122,8 @@ func TestEveryConfigFieldIsDocumented(t *testing.T) {
 				t.Errorf("%s.%s has no comment that says what it means", name, field.Name)
 			case !implied(field.Type) && !says.MatchString(comment):
 				t.Errorf("%s.%s: the comment does not say what holds without it: %s", name, field.Name, comment)
+			case unit(field, key, comment) != "":
+				t.Errorf("%s.%s: the comment does not say %s: %s", name, field.Name, unit(field, key, comment), comment)
 			}
 		}
 	}

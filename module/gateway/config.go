@@ -61,15 +61,15 @@ func (t Tokens) checkKeys() error {
 
 // Session says how long a browser stays signed in.
 type Session struct {
-	// From sign-in. Default: `12h`.
+	// How long a session lasts from sign-in. Default: `12h`.
 	Absolute caddy.Duration `json:"absolute,omitempty"`
-	// Without a request. Default: `1h`.
+	// How long a session lasts without a request of its browser. Default: `1h`.
 	Idle caddy.Duration `json:"idle,omitempty"`
 }
 
 // Scope is a permission that clients may request.
 type Scope struct {
-	// The name on the wire, a scope-token of RFC 6749 section 3.3. Required.
+	// The scope as clients request it, a scope-token of RFC 6749 section 3.3. Required.
 	Name string `json:"name"`
 	// The text of the consent page by language tag; `en` is required.
 	Text map[string]string `json:"text"`

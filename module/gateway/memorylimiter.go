@@ -13,7 +13,7 @@ import (
 
 func init() { caddy.RegisterModule(new(MemoryLimiter)) }
 
-// MemoryLimiter counts requests in this process, the default. Counts survive a reload
+// MemoryLimiter, the limiter `memory`, counts requests in this process; it is the default. Counts survive a reload
 // and end with the process; each node counts for itself.
 type MemoryLimiter struct {
 	// The most memory for counts, in bytes, from 2097152 (2 MiB) to 1 TiB. A caller

@@ -40,9 +40,9 @@ type Config struct {
 	// How often an interrupted job is started again; use more than 0 only if that does no harm.
 	// Default: 0, the job fails with the code `interrupted`.
 	Retry int `json:"retry,omitempty"`
-	// How long the upstream may take. Default: `1h`.
+	// How long the upstream may take, in nanoseconds. Default: `1h`.
 	Timeout time.Duration `json:"timeout,omitempty"`
-	// How long a finished job can be read. Default: `24h`.
+	// How long a finished job can be read, in nanoseconds. Default: `24h`.
 	Keep time.Duration `json:"keep,omitempty"`
 	// The maximum number of waiting and running jobs, on all nodes. Default: 100, at most 1,000.
 	Queue int `json:"queue,omitempty"`
@@ -64,7 +64,7 @@ type Fetch struct {
 	Part string `json:"part,omitempty"`
 	// The maximum size in bytes. Default: 100 MiB.
 	Max int64 `json:"max,omitempty"`
-	// How long to wait for the file's server in total. Default: `5m`.
+	// How long to wait for the file's server in total, in nanoseconds. Default: `5m`.
 	Timeout time.Duration `json:"timeout,omitempty"`
 	// The maximum number of redirects, -1 for none. Default: 3, at most 10.
 	Redirects int `json:"redirects,omitempty"`

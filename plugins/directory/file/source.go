@@ -41,7 +41,7 @@ func init() {
 //
 // A changed file is read again within a second. Until the new users are there, the old ones
 // serve and nobody waits. They stay as long as the changed file has a mistake, cannot be read or
-// is larger than MaxSize; the log and `caddy gatehouse doctor` say why.
+// is larger than `max_size`; the log and `caddy gatehouse doctor` say why.
 // Replace the file by renaming a new one over it and no moment shows half of it.
 type Source struct {
 	// The path of the file. A relative one begins at Caddy's working directory;

@@ -21,8 +21,8 @@ func init() {
 // `refused` is an error, as is an answer that cannot be read, a redirect, or none in time: then nobody can sign in,
 // and the answer is 503.
 //
-// When users refresh their tokens they are looked up at `lookup`. Without that address nobody can tell us that a user
-// was deleted or locked after signing in: what is known is the record of the last sign-in as long as this process
+// When users refresh their tokens they are looked up at `lookup`. Without that address the gateway cannot learn that a
+// user was deleted or locked after signing in: it uses the record of the last sign-in as long as this process
 // remembers it, and the ID alone afterwards. Grants then end when their refresh tokens do, or when an administrator
 // ends them; choose `refresh` in `tokens` accordingly.
 type Source struct {
@@ -35,7 +35,8 @@ type Source struct {
 	// The parameter that has the password. Default: `password`.
 	PasswordField string `json:"password_field,omitempty"`
 	// The address that tells about one user by GET; `{id}` stands for the ID. 404 and 410
-	// mean that there is no such user. Default: none, see above.
+	// mean that there is no such user. Default: none; a refresh then
+	// relies on the last sign-in.
 	Lookup string `json:"lookup,omitempty"`
 	// Where answers say what is known of a user, as JSON pointers (RFC 6901): `id` (default `/id`), the stable
 	// subject of tokens, printable ASCII of at most 255 characters; `username` (default `/username`; what was typed
@@ -47,9 +48,11 @@ type Source struct {
 	OK []int `json:"ok,omitempty"`
 	// Statuses that mean a wrong name or password. Default: 401 and 403.
 	Refused []int `json:"refused,omitempty"`
-	// For endpoints that answer 200 whatever happens: where such an answer says that all is well.
+	// For endpoints that answer 200 whatever happens: where such an answer says that name and password are
+	// right.
 	OKWhen *Condition `json:"ok_when,omitempty"`
-	// And where it says that name or password are wrong, or that there is no such user.
+	// For endpoints that answer 200 whatever happens: where such an answer says that name or password is
+	// wrong, or that there is no such user.
 	RefusedWhen *Condition `json:"refused_when,omitempty"`
 	// Where a refusal says whose name it was, as a JSON pointer to the same `id` that a success has. Wrong passwords
 	// are then counted for that user whatever spelling of the name was used. Absent or null for an unknown name; a

@@ -22,7 +22,7 @@ func init() {
 // Source is a user directory in an LDAP server. A user who signs in is searched for with the account of `bind_dn`,
 // and the password is checked by a bind as the entry that was found. More than one entry for a name is an error.
 //
-// Somebody unknown costs a bind too, as `bind_dn` with its own password, so that the time tells nobody who is a user:
+// An unknown name costs a bind too, as `bind_dn` with its own password, so that the time does not tell who is a user:
 // let the server keep that password in the same form as those of the users. An empty password is never sent, since
 // servers take it for an anonymous bind, which succeeds (RFC 4513 section 5.1.2).
 //
@@ -35,7 +35,7 @@ type Source struct {
 	URL string `json:"url,omitempty"`
 	// The entry that may search. Default: the search is anonymous.
 	BindDN string `json:"bind_dn,omitempty"`
-	// Its password, a placeholder such as `{env.LDAP_PASSWORD}` or `{file./run/secrets/ldap}`.
+	// The password of `bind_dn`, a placeholder such as `{env.LDAP_PASSWORD}` or `{file./run/secrets/ldap}`.
 	// Required with `bind_dn`.
 	BindPassword string `json:"bind_password,omitempty"`
 	// The entry below which users are. Required.
@@ -46,7 +46,7 @@ type Source struct {
 	// The attribute that is the stable subject of the user's tokens, printable ASCII of at
 	// most 255 characters, one value. `objectGUID` is read as such. Default: `entryUUID`.
 	ID string `json:"id,omitempty"`
-	// The attributes of what is known of a user: `username` (default `uid`), `name` (`cn`),
+	// The attributes that have what is known of a user: `username` (default `uid`), `name` (`cn`),
 	// `email` (`mail`), `nickname`, `picture`, `phone` (none).
 	Attributes map[string]string `json:"attributes,omitempty"`
 	// Further claims about the user and their attributes. Several values make a list. Default: none.

@@ -18,20 +18,20 @@ import (
 
 func init() { caddy.RegisterModule(Source{}) }
 
-// Source is a user directory in a database. What the columns of a row mean is said by their names: `id` (the stable
+// Source is a user directory in a database. The name of a column says what it means: `id` (the stable
 // subject of tokens), `username`, `password_hash` or `password`, `salt`, `name`, `nickname`, `picture`, `email`,
 // `phone` and `locked`; all others become claims, so name the columns and select no more than is needed. `id` and
-// `username` are required. NULL is as good as absent.
+// `username` are required. NULL counts as absent.
 //
-// Password hashes are taken in every form that the users' file takes. What was typed to
+// Password hashes may have every form that `users file` accepts. What was typed to
 // sign in must be the row's `username`, `email` or `phone`, letter case aside: databases
-// find more for a name than its user, such as "\u00e1nn" for "ann". More than one row is an error.
+// find more for a name than its user, such as `ánn` for `ann`. More than one row is an error.
 //
 // Queries run in read-only transactions, with the name or ID as their only parameter.
 type Source struct {
 	// `postgres` or `mysql` (also for MariaDB). Required.
 	Driver string `json:"driver,omitempty"`
-	// Where the database is and who asks, a placeholder such as `{env.USERS_DSN}`, for
+	// The address of the database with user and password, a placeholder such as `{env.USERS_DSN}`, for
 	// `postgres://shop:password@10.0.0.7/shop?sslmode=verify-full` or
 	// `shop:password@tcp(10.0.0.7:3306)/shop?tls=true`. Required.
 	DSN string `json:"dsn,omitempty"`
@@ -45,10 +45,11 @@ type Source struct {
 	// The statement that replaces the hash of a user who signs in, when it is of an older
 	// form: `$1` is the new hash, `$2` the user's ID. Default: hashes stay as they are.
 	Upgrade string `json:"upgrade,omitempty"`
-	// What is written then: `argon2id`, the default, or `bcrypt`, for other programs that check these hashes too.
+	// The form of the hash that `upgrade` writes: `argon2id`, the default, or `bcrypt`, for other programs that check
+	// these hashes too.
 	UpgradeTo string `json:"upgrade_to,omitempty"`
-	// A hash of the kind that most users have; a name that nobody has costs the time of
-	// one like it. Default: the kind that most of those have who tried of late.
+	// A hash of the kind that most users have. An unknown name takes as long to check as one with this hash, so that the
+	// time does not tell who is a user. Default: the most frequent kind among recent sign-ins.
 	Dummy string `json:"dummy,omitempty"`
 	// A file with the certificates (PEM) to trust instead of the system's. The DSN has to ask for a verified
 	// certificate, with `sslmode=verify-full` or `tls=true`. Excludes `tls`. Default: the system's.

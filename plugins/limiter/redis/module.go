@@ -23,7 +23,7 @@ const maxNodes = 10_000
 // a limit holds for all of them together, exactly.
 //
 // While Redis does not answer within `timeout`, each `api_limit` does what its `on_outage`
-// says. Redis should be near: `timeout` is meant to be several times the way there and back.
+// says. Redis should be near: `timeout` is meant to be several times the round trip.
 // It needs room: under a `maxmemory` with `noeviction`, a full Redis is an outage.
 type Limiter struct {
 	// Without `url` the limiter shares the Redis of the store. `timeout` is how long a request
@@ -35,7 +35,7 @@ type Limiter struct {
 	Nodes int `json:"nodes,omitempty"`
 
 	// The most bytes of Redis that counts take, for each policy of which there may be any number
-	// of keys (`ip` and `by`), from 33554432 (32 MiB) to 1 TiB. A caller is reckoned with 400 bytes, and
+	// of keys (`ip` and `by`), from 33554432 (32 MiB) to 1 TiB. A caller is counted as 400 bytes, and
 	// 25 MiB are for buckets. When it is used up, callers without counts of their own share those
 	// of one of 65,536 buckets until there is room again: no limit is exceeded, and
 	// some callers may be refused early. A reload applies another size and keeps the counts. All nodes

@@ -20,10 +20,10 @@ func init() { caddy.RegisterModule(new(Redis)) }
 // gateways share: one server, the primary that Sentinels name, or a Cluster. It needs
 // `maxmemory-policy noeviction`: a Redis that evicts forgets revocations and used codes.
 //
-// What is written is as durable as that Redis is: `appendonly yes` to outlive its end, `replicas` to outlive a
-// failover. A Redis that does not answer in time is a fault, which clients are told with 503; nothing is repeated
-// behind their back. All answers that one request needs may together take 1.2 times `timeout` longer than usual, then
-// each is waited for an eighth of it: with the default, 503 comes within 300 ms.
+// What is written is as durable as that Redis: set `appendonly yes` for a restart, and `replicas` for a failover. If
+// Redis does not answer in time, clients get 503; no request to it is repeated. All answers that one request of a
+// client needs may together take 1.2 times `timeout` longer than usual; after that the gateway waits an eighth of
+// `timeout` for each: with the default, 503 comes within 300 ms.
 //
 // Everything in it begins with `prefix`. An ACL user needs
 // `~gatehouse:* &gatehouse:* +@read +@write +@connection -@dangerous -@scripting +eval +evalsha
