@@ -142,6 +142,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	leave, err := g.begin(w, r)
 	if err != nil {
 		handler.LeaveBody(w, r)
+		g.identity.Strip(r)
 		return handler.Unavailable(w, err)
 	}
 	defer leave()
@@ -165,24 +166,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	}
 	g.reportRefusal(r, &d)
 	if !d.Allowed {
-		handler.OwnAnswer(w)
-		handler.LeaveBody(w, r)
-		d.SetHeader(w.Header())
-		cors.Set(w.Header())
-		if d.Status == http.StatusNoContent {
-			w.WriteHeader(d.Status)
-			return nil
-		}
-		if d.Redact {
-			g.access.WriteRefused(r, d.Status, w.Header())
-		}
-		if (d.Redact || d.Reason == guard.Overloaded) && !handler.Shaped(r) {
-			// Caddy's error log would show the address with the token in it, or a line for
-			// every request under overload.
-			w.WriteHeader(d.Status)
-			return nil
-		}
-		return refusal(r, &d)
+		return g.refuse(w, r, &d, cors)
 	}
 	g.prepareRequest(r, &d)
 	var setCORS func(http.Header)
@@ -200,6 +184,30 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		cors.Set(w.Header())
 	}
 	return err
+}
+
+// refuse answers a request that does not pass, or leaves that to the site's error handlers. A `handle_errors` may send the
+// request on to an API: it gets neither credentials nor the client's own identity fields.
+func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, d *guard.Decision, cors guard.CORS) error {
+	handler.OwnAnswer(w)
+	handler.LeaveBody(w, r)
+	d.SetHeader(w.Header())
+	cors.Set(w.Header())
+	if d.Status == http.StatusNoContent {
+		w.WriteHeader(d.Status)
+		return nil
+	}
+	if d.Redact {
+		g.access.WriteRefused(r, d.Status, w.Header())
+	}
+	g.identity.Strip(r)
+	if (d.Redact || d.Reason == guard.Overloaded) && !handler.Shaped(r) {
+		// Caddy's error log would show the address with the token in it, or a line for
+		// every request under overload.
+		w.WriteHeader(d.Status)
+		return nil
+	}
+	return refusal(r, d)
 }
 
 // prepareRequest edits a request that passes, to what the upstream may see.

@@ -112,6 +112,7 @@ func (p *Provider) refuse(w http.ResponseWriter, r *http.Request, refused error)
 	if p.beside {
 		return
 	}
+	p.guard.identity.Strip(r) // as Guard.refuse does
 	handler.OwnAnswer(w)
 	handler.LeaveBody(w, r)
 	if status := handler.StatusOf(refused); status != http.StatusUnauthorized && !handler.Shaped(r) {
