@@ -22,7 +22,8 @@ const benched = 1000 // subjects
 
 // BenchmarkDecide compares decisions per second, and what each costs the gateway's and Redis's
 // processor, with those of another way to limit. Every decision passes. The benchmark in
-// .ci/limiterbench measures a third way, with the limiter of another project.
+// .ci/limiterbench measures a third way, with the limiter of another project. Figures are in
+// deploy/bench/README.md.
 func BenchmarkDecide(b *testing.B) {
 	server := redistest.Start(b)
 	for _, policies := range []int{1, 4} {
