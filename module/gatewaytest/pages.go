@@ -225,11 +225,12 @@ func apiPage(t testing.TB) Page {
 
 const apiDocument = `{"openapi": "3.1.0", "info": {"title": "Articles", "version": "2.1", "description": "Everything that the newsroom has published."},
 "servers": [{"url": "https://api.municipal-library-and-its-nineteen-branches.example/v2"}],
+"tags": [{"name": "articles"}],
 "paths": {"/articles/{id}": {
-	"get": {"tags": ["articles"], "summary": "Read an article", "security": [{"oauth": ["articles:read"]}],
+	"get": {"operationId": "read", "tags": ["articles"], "summary": "Read an article", "security": [{"oauth": ["articles:read"]}],
 		"parameters": [{"name": "id", "in": "path", "required": true, "description": "The number of the article", "schema": {"type": "integer"}}],
 		"responses": {"200": {"description": "The article", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Article"}}}}, "404": {"description": "There is none"}}},
-	"delete": {"tags": ["articles"], "summary": "Delete an article", "deprecated": true, "security": [{"oauth": ["articles:write"]}],
+	"delete": {"operationId": "delete", "tags": ["articles"], "summary": "Delete an article", "deprecated": true, "security": [{"oauth": ["articles:write"]}],
 		"parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "integer"}}],
 		"responses": {"204": {"description": "It is deleted"}}}}},
 "components": {"schemas": {"Article": {"type": "object", "required": ["title"], "properties": {"id": {"type": "integer", "readOnly": true},
