@@ -43,12 +43,16 @@ class Visitor {
     page.on('requestfailed', (r) => this.fault(`${r.url()}: ${r.failure()?.errorText}`))
   }
 
-  // inspect looks at a page as a person with a small screen and as one with a screen
-  // reader does, and keeps a picture.
-  async inspect(page, name) {
+  // fit sees that nothing of a page is beyond the edge of the screen, and keeps a picture.
+  async fit(page, name) {
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
     if (wide > 0) this.fault(`${name}: ${wide} pixels too wide`)
     if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/${name}.png`, fullPage: true })
+  }
+
+  // inspect looks at a page as a person with a small screen and as one with a screen reader does.
+  async inspect(page, name) {
+    await this.fit(page, name)
     // Legacy mode does without a second window, which is for frames of other sites.
     const { violations } = await new AxeBuilder({ page }).setLegacyMode().withTags(rules).analyze()
     for (const v of violations) {

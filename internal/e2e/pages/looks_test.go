@@ -33,11 +33,11 @@ func TestEveryPageIsAccessibleAndFitsInEveryLanguageThemeAndSize(t *testing.T) {
 		names = append(names, p.Name)
 		mux.HandleFunc("GET /"+p.Name+"/{lang}", func(w http.ResponseWriter, r *http.Request) { p.Write(w, r.PathValue("lang")) })
 	}
-	dir := harness.Pictures(t, "pages")
-	harness.Node(t, 8*time.Minute, "looks.js", []string{"ORIGIN=" + server.URL, "NAMES=" + strings.Join(names, " "), "SHOTS=" + dir}, nil)
-	if found, err := filepath.Glob(filepath.Join(dir, "*.png")); err != nil || len(found) != len(names)*len(languages)*2*3 {
-		t.Errorf("%d pictures of %d pages, %v", len(found), len(names), err)
+	env := []string{"ORIGIN=" + server.URL, "NAMES=" + strings.Join(names, " ")}
+	if os.Getenv("GATEHOUSE_SCREENSHOTS") != "" {
+		env = append(env, "SHOTS="+harness.Pictures(t, "pages"))
 	}
+	harness.Node(t, 8*time.Minute, "looks.js", env, nil)
 }
 
 // written returns what is on all pages in all languages.
