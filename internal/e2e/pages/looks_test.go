@@ -37,7 +37,7 @@ func TestEveryPageIsAccessibleAndFitsInEveryLanguageThemeAndSize(t *testing.T) {
 	if os.Getenv("GATEHOUSE_SCREENSHOTS") != "" {
 		env = append(env, "SHOTS="+harness.Pictures(t, "pages"))
 	}
-	harness.Node(t, 8*time.Minute, "looks.js", env, nil)
+	harness.Node(t, 15*time.Minute, "looks.js", env, nil)
 }
 
 // written returns what is on all pages in all languages.
