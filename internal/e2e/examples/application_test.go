@@ -29,7 +29,7 @@ func use(t *testing.T, e *example.Example, scenario string) {
 		"APP=" + e.At("http://localhost:8082"), "ISSUER=" + e.At("http://localhost:8080"), "USERNAME=alice", "PASSWORD=" + harness.Password,
 		"SHOTS=" + harness.Pictures(t, "examples"),
 	}
-	harness.Node(t, 2*time.Minute, "applications.js "+scenario, env, func(string) string { return "" })
+	harness.Node(t, 5*time.Minute, "applications.js "+scenario, env, func(string) string { return "" })
 	e.Follow(t)
 	e.Private(t, "state/state.db", "state/caddy.log")
 }

@@ -13,7 +13,7 @@ import (
 // browse runs one scenario of .ci/node/scenarios.js in Chromium.
 func (s *stand) browse(t *testing.T, scenario string, more ...string) {
 	t.Helper()
-	s.node(t, 2*time.Minute, "browser.js "+scenario, func(string) string { return "" }, more...)
+	s.node(t, 5*time.Minute, "browser.js "+scenario, func(string) string { return "" }, more...)
 }
 
 func TestUserSignsInAndOutWithAndWithoutJavaScript(t *testing.T) {

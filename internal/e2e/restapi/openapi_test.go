@@ -191,7 +191,7 @@ func TestLintersAcceptTheDescription(t *testing.T) {
 	r := describing(t)
 	for i, path := range []string{"/openapi.json", "/v1/openapi.json"} {
 		file := r.WriteFile(t, fmt.Sprintf("openapi%d.json", i), r.do("", http.MethodGet, path, "").Body)
-		if out := harness.Node(t, 2*time.Minute, "openapi.js "+file, nil, nil); !strings.Contains(out, "valid for redocly and spectral") {
+		if out := harness.Node(t, 5*time.Minute, "openapi.js "+file, nil, nil); !strings.Contains(out, "valid for redocly and spectral") {
 			t.Error(out)
 		}
 	}

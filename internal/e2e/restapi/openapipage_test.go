@@ -35,7 +35,7 @@ func TestDescriptionPageIsReadableInBrowsers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	harness.Node(t, 2*time.Minute, "openapipage.js", []string{"PAGE=" + g.API + "/openapi", "HOSTILE=" + hostile, "SHOTS=" + dir}, nil)
+	harness.Node(t, 5*time.Minute, "openapipage.js", []string{"PAGE=" + g.API + "/openapi", "HOSTILE=" + hostile, "SHOTS=" + dir}, nil)
 	if pictures, err := filepath.Glob(filepath.Join(dir, "openapi-*.png")); err != nil || len(pictures) != 5 {
 		t.Errorf("%d pictures, %v", len(pictures), err)
 	}

@@ -10,7 +10,7 @@ import (
 
 func TestVisitorSignsInWithAPhoneAndTheKeyboardAlone(t *testing.T) {
 	s, dir := start(t), harness.Pictures(t, "teahouse")
-	harness.Node(t, 2*time.Minute, "teahouse.js", append(s.Env, "SITE="+s.site, "ISSUER="+s.issuer, "SHOTS="+dir), func(string) string { return "" })
+	harness.Node(t, 5*time.Minute, "teahouse.js", append(s.Env, "SITE="+s.site, "ISSUER="+s.issuer, "SHOTS="+dir), func(string) string { return "" })
 	if pictures, err := filepath.Glob(filepath.Join(dir, "teahouse-*.png")); err != nil || len(pictures) != 6 {
 		t.Errorf("%d pictures, %v", len(pictures), err)
 	}
