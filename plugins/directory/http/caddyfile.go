@@ -53,12 +53,9 @@ func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"refused_id":     words.Text(&s.RefusedID),
 		"header":         s.readHeader,
 		"ca":             words.Text(&s.CA),
-		"tls": func(d *caddyfile.Dispenser, word string) error {
-			s.TLS = new(TLS)
-			return remote.TLSBlock(&s.TLS.TrustPool, nil)(d, word)
-		},
-		"timeout":  words.Duration(&s.Timeout),
-		"max_body": s.maxBody,
+		"tls":            remote.ReadTLS(&s.TLS),
+		"timeout":        words.Duration(&s.Timeout),
+		"max_body":       s.maxBody,
 	}, "header", "ok", "refused")
 }
 

@@ -2,8 +2,6 @@ package http
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/caddyserver/caddy/v2"
@@ -65,7 +63,7 @@ type Source struct {
 	// A file with the certificates (PEM) to trust instead of the system's. Excludes `tls`. Default: the system's.
 	CA string `json:"ca,omitempty"`
 	// Which certificates to trust, from one of Caddy's modules. Default: the system's.
-	TLS *TLS `json:"tls,omitempty"`
+	TLS *remote.TLS `json:"tls,omitempty"`
 	// How long one answer may take. Default: `3s`.
 	Timeout caddy.Duration `json:"timeout,omitempty"`
 	// The longest answer that is read, in bytes, at most 1 MiB. Default: 64 KiB.
@@ -73,13 +71,6 @@ type Source struct {
 
 	trusted  string // what TLS.TrustPool has, in PEM form
 	settings *settings
-}
-
-// TLS says which certificates of the endpoint to trust.
-type TLS struct {
-	// The certificates to trust, from one of Caddy's modules, such as
-	// `{"provider": "file", "pem_files": ["/etc/ssl/legacy.pem"]}`. Default: the system's.
-	TrustPool json.RawMessage `json:"trust_pool,omitempty" caddy:"namespace=tls.ca_pool.source inline_key=provider"`
 }
 
 // Condition is fulfilled when the value at the pointer, written as text, is one of these.
@@ -98,13 +89,8 @@ func (Source) CaddyModule() caddy.ModuleInfo {
 // Provision checks everything and resolves placeholders. It touches no network.
 func (s *Source) Provision(ctx caddy.Context) error {
 	var err error
-	if s.TLS != nil && s.TLS.TrustPool != nil {
-		if s.CA != "" {
-			return errors.New("the HTTP directory: expected either ca or tls with trust_pool, which both say whom to trust")
-		}
-		if s.trusted, err = remote.LoadTrustPool(ctx, s.TLS, "TrustPool"); err != nil {
-			return fmt.Errorf("the HTTP directory: tls: trust_pool: %w", err)
-		}
+	if s.trusted, err = s.TLS.Load(ctx, s.CA); err != nil {
+		return fmt.Errorf("the HTTP directory: %w", err)
 	}
 	if s.settings, err = s.resolveSettings(caddy.NewReplacer()); err != nil {
 		return fmt.Errorf("the HTTP directory: %w", err)

@@ -13,10 +13,11 @@ import (
 	"testing"
 
 	_ "github.com/caddyserver/caddy/v2/modules/caddytls" // its trust pools
+	"github.com/gatehouse/gatehouse/plugins/internal/remote"
 )
 
-func trust(file string) *TLS {
-	return &TLS{json.RawMessage(`{"provider":"file","pem_files":["` + file + `"]}`)}
+func trust(file string) *remote.TLS {
+	return &remote.TLS{TrustPool: json.RawMessage(`{"provider":"file","pem_files":["` + file + `"]}`)}
 }
 
 // What a directory is asked holds passwords. Its TLS has a floor, a certificate counts for
@@ -47,7 +48,7 @@ func TestPasswordsAreSentOverVerifiedTLSOnly(t *testing.T) {
 		}{
 			"TLS 1.2 and newer":     {Source{URL: good.URL, CA: ca}, true},
 			"Caddy's trust_pool":    {Source{URL: good.URL, TLS: trust(ca)}, true},
-			"another trust_pool":    {Source{URL: good.URL, TLS: &TLS{json.RawMessage(`{"provider":"system"}`)}}, false},
+			"another trust_pool":    {Source{URL: good.URL, TLS: &remote.TLS{TrustPool: json.RawMessage(`{"provider":"system"}`)}}, false},
 			"TLS 1.1":               {Source{URL: old.URL, CA: ca}, false},
 			"an unknown authority":  {Source{URL: good.URL}, false},
 			"a name of another one": {Source{URL: "https://localhost" + good.URL[len("https://127.0.0.1"):], CA: ca}, false},

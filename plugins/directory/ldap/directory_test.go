@@ -15,6 +15,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/directory/directorytest"
+	"github.com/gatehouse/gatehouse/plugins/internal/remote"
 )
 
 func seed(id, username, password string) directorytest.Seed {
@@ -348,8 +349,8 @@ func findNobody(c net.Conn, code *atomic.Uint32) {
 	}
 }
 
-func trust(file string) *TLS {
-	return &TLS{json.RawMessage(`{"provider":"file","pem_files":["` + file + `"]}`)}
+func trust(file string) *remote.TLS {
+	return &remote.TLS{TrustPool: json.RawMessage(`{"provider":"file","pem_files":["` + file + `"]}`)}
 }
 
 func TestLDAPPasswordsAreEncryptedOrNotSent(t *testing.T) {
@@ -363,7 +364,9 @@ func TestLDAPPasswordsAreEncryptedOrNotSent(t *testing.T) {
 		"ldaps":                         {func(src *Source) { src.URL, src.CA = s.ldap, s.ca }, false},
 		"start_tls, Caddy's trust_pool": {func(src *Source) { src.StartTLS, src.TLS = true, trust(s.ca) }, false},
 		"ldaps, Caddy's trust_pool":     {func(src *Source) { src.URL, src.TLS = s.ldap, trust(s.ca) }, false},
-		"ldaps, the system's":           {func(src *Source) { src.URL, src.TLS = s.ldap, &TLS{json.RawMessage(`{"provider":"system"}`)} }, true},
+		"ldaps, the system's": {func(src *Source) {
+			src.URL, src.TLS = s.ldap, &remote.TLS{TrustPool: json.RawMessage(`{"provider":"system"}`)}
+		}, true},
 		"start_tls, unknown authority":  {func(src *Source) { src.StartTLS = true }, true},
 		"ldaps, unknown authority":      {func(src *Source) { src.URL = s.ldap }, true},
 		"ldaps, another host's":         {func(src *Source) { src.URL, src.CA = strings.Replace(s.ldap, "127.0.0.1", "localhost", 1), s.ca }, true},

@@ -2,8 +2,6 @@ package ldap
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -60,7 +58,7 @@ type Source struct {
 	// A file with the certificates (PEM) to trust instead of the system's. Excludes `tls`. Default: the system's.
 	CA string `json:"ca,omitempty"`
 	// Which certificates to trust, from one of Caddy's modules. Default: the system's.
-	TLS *TLS `json:"tls,omitempty"`
+	TLS *remote.TLS `json:"tls,omitempty"`
 	// How long one sign-in or look-up may take. Default: `3s`.
 	Timeout caddy.Duration `json:"timeout,omitempty"`
 	// How many connections are used at once, of either kind: for searches and for binds
@@ -69,13 +67,6 @@ type Source struct {
 
 	trusted  string // what TLS.TrustPool has, in PEM form
 	settings *settings
-}
-
-// TLS says which certificates of LDAP servers to trust.
-type TLS struct {
-	// The certificates to trust, from one of Caddy's modules, such as
-	// `{"provider": "file", "pem_files": ["/etc/ssl/ldap.pem"]}`. Default: the system's.
-	TrustPool json.RawMessage `json:"trust_pool,omitempty" caddy:"namespace=tls.ca_pool.source inline_key=provider"`
 }
 
 // CaddyModule returns the Caddy module information.
@@ -119,12 +110,9 @@ func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"locked":        words.Text(&s.Locked),
 		"start_tls":     words.Flag(&s.StartTLS),
 		"ca":            words.Text(&s.CA),
-		"tls": func(d *caddyfile.Dispenser, word string) error {
-			s.TLS = new(TLS)
-			return remote.TLSBlock(&s.TLS.TrustPool, nil)(d, word)
-		},
-		"timeout": words.Duration(&s.Timeout),
-		"pool":    words.Number(&s.Pool),
+		"tls":           remote.ReadTLS(&s.TLS),
+		"timeout":       words.Duration(&s.Timeout),
+		"pool":          words.Number(&s.Pool),
 	})
 }
 
@@ -133,13 +121,8 @@ const passwordExample = "LDAP_PASSWORD"
 // Provision checks everything and resolves placeholders. It touches no network.
 func (s *Source) Provision(ctx caddy.Context) error {
 	var err error
-	if s.TLS != nil && s.TLS.TrustPool != nil {
-		if s.CA != "" {
-			return errors.New("the LDAP directory: expected either ca or tls with trust_pool, which both say whom to trust")
-		}
-		if s.trusted, err = remote.LoadTrustPool(ctx, s.TLS, "TrustPool"); err != nil {
-			return fmt.Errorf("the LDAP directory: tls: trust_pool: %w", err)
-		}
+	if s.trusted, err = s.TLS.Load(ctx, s.CA); err != nil {
+		return fmt.Errorf("the LDAP directory: %w", err)
 	}
 	if s.settings, err = s.resolveSettings(caddy.NewReplacer()); err != nil {
 		return fmt.Errorf("the LDAP directory: %w", err)

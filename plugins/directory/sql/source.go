@@ -2,8 +2,6 @@ package sql
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -55,7 +53,7 @@ type Source struct {
 	// certificate, with `sslmode=verify-full` or `tls=true`. Excludes `tls`. Default: the system's.
 	CA string `json:"ca,omitempty"`
 	// Which certificates to trust, from one of Caddy's modules. Default: the system's.
-	TLS *TLS `json:"tls,omitempty"`
+	TLS *remote.TLS `json:"tls,omitempty"`
 	// How many connections are open at once. Default: 4.
 	MaxConnections int `json:"max_connections,omitempty"`
 	// How long a query may take; the database is told to end it then. Default: `3s`.
@@ -63,13 +61,6 @@ type Source struct {
 
 	trusted  string // what TLS.TrustPool has, in PEM form
 	settings *settings
-}
-
-// TLS says which certificates of databases to trust.
-type TLS struct {
-	// The certificates to trust, from one of Caddy's modules, such as
-	// `{"provider": "file", "pem_files": ["/etc/ssl/database.pem"]}`. Default: the system's.
-	TrustPool json.RawMessage `json:"trust_pool,omitempty" caddy:"namespace=tls.ca_pool.source inline_key=provider"`
 }
 
 // CaddyModule returns the Caddy module information.
@@ -100,18 +91,15 @@ func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		return d.Err("expected `sql postgres` or `sql mysql` and a block")
 	}
 	err := words.Block(d, "the SQL directory", map[string]words.Reader{
-		"dsn":        words.Secret(&s.DSN, dsnExample),
-		"query":      words.Text(&s.Query),
-		"lookup":     words.Text(&s.Lookup),
-		"scheme":     words.Text(&s.Scheme),
-		"upgrade":    words.Text(&s.Upgrade),
-		"upgrade_to": words.Text(&s.UpgradeTo),
-		"dummy":      words.Text(&s.Dummy),
-		"ca":         words.Text(&s.CA),
-		"tls": func(d *caddyfile.Dispenser, word string) error {
-			s.TLS = new(TLS)
-			return remote.TLSBlock(&s.TLS.TrustPool, nil)(d, word)
-		},
+		"dsn":             words.Secret(&s.DSN, dsnExample),
+		"query":           words.Text(&s.Query),
+		"lookup":          words.Text(&s.Lookup),
+		"scheme":          words.Text(&s.Scheme),
+		"upgrade":         words.Text(&s.Upgrade),
+		"upgrade_to":      words.Text(&s.UpgradeTo),
+		"dummy":           words.Text(&s.Dummy),
+		"ca":              words.Text(&s.CA),
+		"tls":             remote.ReadTLS(&s.TLS),
 		"max_connections": words.Number(&s.MaxConnections),
 		"timeout":         words.Duration(&s.Timeout),
 	})
@@ -133,13 +121,8 @@ const dsnExample = "USERS_DSN"
 
 // Provision checks everything and resolves the placeholder. It touches no network.
 func (s *Source) Provision(ctx caddy.Context) (err error) {
-	if s.TLS != nil && s.TLS.TrustPool != nil {
-		if s.CA != "" {
-			return errors.New("the SQL directory: expected either ca or tls with trust_pool, which both say whom to trust")
-		}
-		if s.trusted, err = remote.LoadTrustPool(ctx, s.TLS, "TrustPool"); err != nil {
-			return fmt.Errorf("the SQL directory: tls: trust_pool: %w", err)
-		}
+	if s.trusted, err = s.TLS.Load(ctx, s.CA); err != nil {
+		return fmt.Errorf("the SQL directory: %w", err)
 	}
 	if s.settings, err = s.resolveSettings(caddy.NewReplacer()); err != nil {
 		return fmt.Errorf("the SQL directory: %w", err)

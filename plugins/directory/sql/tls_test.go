@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	sqldir "github.com/gatehouse/gatehouse/plugins/directory/sql"
+	"github.com/gatehouse/gatehouse/plugins/internal/remote"
 )
 
 // withTLS returns the DSN of a server to which connections are encrypted, with its certificate verified or not.
@@ -33,9 +34,9 @@ func (s server) tlsVersion() string {
 	return "(SELECT variable_value FROM information_schema.session_status WHERE variable_name = 'Ssl_version')"
 }
 
-func poolOf(file string) *sqldir.TLS {
+func poolOf(file string) *remote.TLS {
 	text, _ := json.Marshal(map[string]any{"provider": "file", "pem_files": []string{file}})
-	return &sqldir.TLS{TrustPool: text}
+	return &remote.TLS{TrustPool: text}
 }
 
 func TestDatabaseIsAskedOverTLS(t *testing.T) {
