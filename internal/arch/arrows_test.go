@@ -116,12 +116,13 @@ var allowed = map[string][]string{
 	"plugins/limiter/...":                   {"module/ratelimit", "plugins/internal/..."},
 	"module/ratelimit/sourcetest":           {"module/ratelimit"},
 	"plugins/directory/...":                 {"module/currentlog", "module/directory", "module/directory/password", "plugins/internal/..."},
+	"plugins/directory/sql/sqltest":         {"internal/testkit/certificates"},
 	"plugins/internal/words":                {"caddyfile/bytesize", "caddyfile/spelling"},
 	"plugins/internal/remote":               {"plugins/internal/words"},
 	"plugins/internal/redisconn":            {"module/currentlog", "plugins/internal/words", "plugins/internal/remote"},
 	"deploy/bench":                          {"deploy/bench/internal/..."},
 	"internal/testkit/harness":              {"internal/testkit/ports", "module"},
-	"internal/testkit/redistest":            {"internal/testkit/ports"},
+	"internal/testkit/redistest":            {"internal/testkit/certificates", "internal/testkit/ports"},
 	"internal/testkit/console":              {"internal/testkit/harness"},
 	"internal/testkit/example":              {"internal/testkit/console", "internal/testkit/harness"},
 	"examples/legacy":                       {"examples/legacy/...", "examples/internal/serve"},
@@ -164,7 +165,7 @@ var confined = map[string][]string{
 	"go.etcd.io/bbolt":                       {"plugins/store/bolt"},
 	"github.com/go-ldap/":                    {"plugins/directory/ldap"},
 	"math/rand":                              nil, // whatever is random here must be unguessable
-	"crypto/rand":                            {"module/internal/secret", "module/internal/keyring", "internal/testkit/harness", "internal/testkit/redistest", "plugins/directory/sql/sqltest", "examples/...", "deploy/bench"},
+	"crypto/rand":                            {"module/internal/secret", "module/internal/keyring", "internal/testkit/certificates", "internal/testkit/harness", "examples/...", "deploy/bench"},
 	"github.com/gatehouse/gatehouse/plugins": {"module", "plugins/..."},
 }
 

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse/gatehouse/internal/testkit/certificates"
 	_ "github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib"
 )
@@ -143,22 +144,29 @@ func startServer(s *Server) (*Server, error) {
 	}
 	s.port = l.Addr().(*net.TCPAddr).Port
 	_ = l.Close()
-	if who := s.credential(); who != nil {
-		if err := os.Chown(dir, int(who.Uid), int(who.Gid)); err != nil {
-			return nil, err
-		}
-	}
 	begun.Lock()
 	begun.all = append(begun.all, s)
 	begun.Unlock()
-	if err := s.issueCertificates(); err != nil {
+	if err := certificates.Issue(dir, "server"); err != nil {
 		return nil, err
+	}
+	if who := s.credential(); who != nil {
+		for _, file := range []string{dir, s.path("server.crt"), s.path("server.key")} {
+			if err := os.Chown(file, int(who.Uid), int(who.Gid)); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if err := s.setUp(s); err != nil {
 		return nil, err
 	}
 	return s, s.Start()
 }
+
+// CA is the file with the certificate of the CA that certified the server, for localhost and 127.0.0.1.
+func (s *Server) CA() string { return s.path("ca.crt") }
+
+func (s *Server) path(name string) string { return filepath.Join(s.dir, name) }
 
 func (s *Server) credential() *syscall.Credential {
 	if os.Geteuid() != 0 {

@@ -1,0 +1,66 @@
+// Package certificates makes the certificates of a private CA, for servers that tests start.
+package certificates
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Issue makes a CA and has it certify each of the names, as a server at 127.0.0.1 or localhost and as a client. It writes
+// ca.crt, and for each name NAME.crt and NAME.key, to the folder, in PEM form. They are valid for a day.
+func Issue(dir string, names ...string) error {
+	ca := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	if err := writeCertificate(filepath.Join(dir, "ca.crt"), ca, ca, caKey, caKey); err != nil {
+		return err
+	}
+	for i, name := range names {
+		leaf := &x509.Certificate{
+			SerialNumber: big.NewInt(int64(2 + i)), Subject: pkix.Name{CommonName: name}, NotBefore: ca.NotBefore, NotAfter: ca.NotAfter,
+			KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+			IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"localhost"},
+		}
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			return err
+		}
+		if err := writeCertificate(filepath.Join(dir, name+".crt"), leaf, ca, key, caKey); err != nil {
+			return err
+		}
+		private, err := x509.MarshalPKCS8PrivateKey(key)
+		if err != nil {
+			return err
+		}
+		if err := writePEM(filepath.Join(dir, name+".key"), "PRIVATE KEY", private); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeCertificate(file string, template, issuer *x509.Certificate, key, issuerKey *ecdsa.PrivateKey) error {
+	der, err := x509.CreateCertificate(rand.Reader, template, issuer, key.Public(), issuerKey)
+	if err != nil {
+		return err
+	}
+	return writePEM(file, "CERTIFICATE", der)
+}
+
+func writePEM(file, kind string, der []byte) error {
+	return os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600)
+}
