@@ -1,7 +1,6 @@
 package authserver_test
 
 import (
-	"fmt"
 	"net/http"
 	"testing"
 
@@ -9,43 +8,20 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// eachDeviceFault has every single operation of a step fail in turn, alone or with all that
-// follow, before or after it took effect: the step answers 503, or succeeds all the same,
-// and on the healed store it succeeds. then looks at what became of it.
+// eachDeviceFault is sweepFaults for the steps of a device; besides, a 503 sets no cookie.
 func eachDeviceFault(t *testing.T, step func(*tokenRig) (run func() page, good func(page), then func())) {
 	t.Helper()
-	faults := 0
-	for _, lost := range []bool{false, true} {
-		for _, all := range []bool{false, true} {
-			for n, more := 1, true; more && !t.Failed(); n++ {
-				t.Run(fmt.Sprintf("operation %d, lost reply %v, all that follow %v", n, lost, all), func(t *testing.T) {
-					more = false // also when preparing fails
-					g := newDeviceRig(t)
-					run, good, then := step(g)
-					last := n
-					if all {
-						last = forever
-					}
-					g.store.plan(n, last, lost, errLost)
-					p := run()
-					more = n <= len(g.store.done()) // else the fault came after the last one
-					g.store.plan(0, 0, false, nil)
-					if p.status >= 500 {
-						faults++
-						if p.status != http.StatusServiceUnavailable || p.header.Get("Retry-After") == "" || len(p.set) > 0 {
-							t.Fatalf("%d %v %s", p.status, p.header, p.body)
-						}
-						p = run()
-					}
-					good(p)
-					then()
-				})
+	sweepFaults(t, func(t *testing.T) sweptStep {
+		g := newDeviceRig(t)
+		run, good, then := step(g)
+		return sweptStep{g, func() page {
+			p := run()
+			if p.status >= 500 && (p.status != http.StatusServiceUnavailable || len(p.set) > 0) {
+				t.Fatalf("%d %v %s", p.status, p.header, p.body)
 			}
-		}
-	}
-	if faults == 0 {
-		t.Error("no fault came to anything")
-	}
+			return p
+		}, func(p page, _ bool) { good(p) }, then}
+	})
 }
 
 // asPage is for steps that are no pages.
