@@ -67,10 +67,10 @@ type Verdict struct {
 // request consumes nothing, from no policy. It MUST refuse only what would not have
 // fitted into the last window plus one slot (a [Slots]th of it).
 //
-// A source may charge requests before they come, while less than half of each limit is in use, and in
-// windows and limits that are large. What was charged so and is not used counts as used until it is given
-// back, within two seconds, or for a window if the process that holds it dies or the source is out of reach. A
-// process MUST hold no more than a 64th of a limit.
+// A source may charge requests in advance while less than half of each limit is in use, if limits and windows are
+// large. What it charged in advance and nobody used counts as used until it is given back, within two seconds, or for
+// one window if the process that holds it dies or cannot reach the source. A process MUST NOT hold more than a 64th of
+// a limit in advance.
 //
 // Decide MUST return soon after ctx is done. An error is a technical one and never says that a limit was reached.
 type Source interface {

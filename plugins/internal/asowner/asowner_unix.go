@@ -15,9 +15,9 @@ import (
 // maxLinks bounds the symbolic links on the way to a file, as systems do.
 const maxLinks = 40
 
-// Act has a process of root act as the first other user to whom a folder or symbolic link on the way to a file
-// belongs, until back is called. That user can redirect every name behind it, before or while root uses it, so root
-// uses such names with that user's rights only. It does nothing where all is root's, and for whoever is not root.
+// Act lets a process that runs as root act as the first other user who owns a folder or symbolic link on the path to a
+// file, until back is called. That user can redirect every name below it, before or while root uses it, so root uses
+// such names with that user's rights only. Act does nothing if all of the path is root's, or the process is not root's.
 func Act(path string) (back func() error, err error) {
 	stay := func() error { return nil }
 	if os.Geteuid() != 0 {
@@ -53,8 +53,8 @@ func Act(path string) (back func() error, err error) {
 	return back, nil
 }
 
-// findOwner returns whose is the first folder or symbolic link on the way to a file that is not root's, or nil. It looks
-// no further: up to there, only root can change the way.
+// findOwner returns the owner of the first folder or symbolic link on the path to a file that is not root's, or nil. It
+// looks no further: up to there, only root can change the path.
 func findOwner(path string) (*syscall.Stat_t, error) {
 	at, rest := "/", strings.Split(path, "/")
 	for links := 0; len(rest) > 0; {

@@ -1,2 +1,2 @@
-// Package asowner has a process of root act as the user to whom the way to a file belongs. It opens no files itself.
+// Package asowner lets a process that runs as root act as the user who owns the path to a file. It opens no files itself.
 package asowner

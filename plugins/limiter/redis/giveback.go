@@ -34,7 +34,7 @@ func (s *Source) leasedInstead(c *call, r *ratelimit.Request, refusal ratelimit.
 	return refusal
 }
 
-// giveBackUntilClosed gives back now and then what was leased and not used.
+// giveBackUntilClosed gives back, every giveBackEvery, what was leased and not used.
 func (s *Source) giveBackUntilClosed() {
 	tick := time.NewTicker(giveBackEvery)
 	defer tick.Stop()

@@ -11,14 +11,13 @@ import (
 
 // Leases: requests that Redis has charged in advance, so that this node admits them without asking.
 //
-// What is charged in advance counts in the present slot, and is used until that slot ends, or not
-// at all. A unit counts as long whenever in its slot it is used, so a lease changes nothing about what
-// a window admits, even if the node that holds it dies. Redis grants one only while a limit is more than
-// half unused, and what is left at its end is given back.
+// A unit charged in advance counts in the present slot, and is used before that slot ends or never. It does not matter
+// when in its slot a unit is used, so a lease changes nothing about what a window admits, even if the node that holds it
+// dies. Redis grants a lease only while more than half of each limit is unused. What is left when it ends is given back.
 //
-// A lease is for equal requests: equal vectors. All policies of a request are charged in one step, as always.
-// Units that lie idle count as used, and may so refuse a request of another node. Therefore a node
-// holds no more than a small part of each limit, also of one that many callers share.
+// A lease is for equal requests, those with equal vectors: all policies of a request are charged in one step, as always.
+// Idle units count as used, so another node may refuse a request because of them. Therefore a node holds no more than a
+// small part of each limit, even of one that many callers share.
 
 const (
 	// maxLeaseTime bounds how long what Redis granted is used: a flush or a failover may have reset counts.
@@ -68,8 +67,8 @@ type lease struct {
 	charges []encodedCharge
 }
 
-// rareUses counts requests of about two seconds in its lowest byte. The rest is the number of these two
-// seconds. Several requests may share it: then one gets an entry early.
+// rareUses counts, in its lowest byte, the requests of a period of two seconds; the other bits number the period.
+// Vectors may share a counter: then one of them gets an entry early.
 type rareUses uint32
 
 // unusedUnits are to be given back. No more than leased units of a key are in a slot.

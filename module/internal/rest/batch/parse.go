@@ -72,8 +72,8 @@ func Parse(body []byte, c Config) ([]Item, *envelope.Refusal) {
 	return items, nil
 }
 
-// splitArray returns the elements of a JSON array, or one more than most of them: a body of many small ones would take up
-// a hundred times its size.
+// splitArray returns the elements of a JSON array. It stops at one more than most, since many small elements would take
+// a hundred times the memory of the body.
 func splitArray(body []byte, most int) (elements []json.RawMessage, ok bool) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	if t, err := d.Token(); err != nil || t != json.Delim('[') {
