@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
@@ -54,45 +53,6 @@ func admissionIn(last handler.LimitDecision) *decision {
 
 // set sets the fields of the response. A batch may change them after the admission.
 func (d *decision) set(h http.Header) { d.fields.Set(h) }
-
-// refuse answers a request that d refuses, and emits the event.
-func (l *Limit) refuse(w http.ResponseWriter, r *http.Request, d *decision) error {
-	d.record(r)
-	d.set(w.Header())
-	handler.ObserveLimit(l.app.Decisions(), r, http.StatusTooManyRequests, "rate_limited")
-	if events := l.app.LimitEvents(); events.Wanted() {
-		events.Put(l.ctx, gateway.LimitExceededEvent, d.eventData(r))
-	}
-	return rateLimited(r, w.Header())
-}
-
-// unavailable answers a request that could not be judged. One whose client has gone did not need to
-// be.
-func (l *Limit) unavailable(w http.ResponseWriter, r *http.Request, err error) error {
-	if !handler.IsGone(r, err) {
-		l.unreported.failed.Inc()
-		(&decision{limit: l, result: resultUnavailable}).record(r)
-		handler.ObserveLimit(l.app.Decisions(), r, http.StatusServiceUnavailable, "limiter_unavailable")
-	}
-	return handler.UnavailableTo(w, r, err)
-}
-
-// eventData says who was refused, and by which policy.
-func (d *decision) eventData(r *http.Request) map[string]any {
-	data := map[string]any{"ip": handler.ClientIP(r), "request_id": handler.RequestID(r)}
-	for _, name := range handler.LimitPlaceholders {
-		if value := d.LimitValue(name); value != "" {
-			data[name] = value
-		}
-	}
-	if access := handler.Caller(r); access != nil {
-		data["client"], data["subject"] = access.Client, access.Subject
-	}
-	if route := handler.Route(r); route != "" {
-		data["route"] = route
-	}
-	return data
-}
 
 // LimitValue implements [handler.LimitDecision].
 func (d *decision) LimitValue(name string) any {

@@ -194,21 +194,6 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	return err
 }
 
-// rateLimited is the refusal of a limit that has already set the header fields.
-func rateLimited(r *http.Request, h http.Header) error {
-	message := "too many requests: Retry-After says when this one fits"
-	if h.Get("Retry-After") == "" {
-		message = "this request costs more than the limit permits at any time"
-	}
-	return handler.Error(r, http.StatusTooManyRequests, &handler.Failure{Code: "rate_limited", Message: message})
-}
-
-// refusedBehind reports whether the error is the refusal of another limit, which has set the
-// header fields.
-func refusedBehind(err error, h http.Header) bool {
-	return handler.StatusOf(err) == http.StatusTooManyRequests && ratelimit.Told(h)
-}
-
 // provisionOutage parses OnOutage. Where an outage refuses requests, the node is not ready.
 func (l *Limit) provisionOutage() (err error) {
 	if l.outage, err = ratelimit.ParseOutage(l.OnOutage); err != nil {
