@@ -32,6 +32,7 @@ type Verifier struct {
 	header atomic.Pointer[knownHeader]
 }
 
+// knownHeader is never changed: many verifications read it at once.
 type knownHeader struct {
 	encoded string
 	header
@@ -125,7 +126,6 @@ func (v *Verifier) check(ctx context.Context, raw string) (p parsed, lasting boo
 		return p, lasting, err
 	}
 	if v.header.Load() != h {
-		h.encoded = strings.Clone(jws.Header) // the rest of the token should not stay
 		v.header.Store(h)
 	}
 	if p, ok = parseClaims(jws.Payload); !ok {
@@ -144,7 +144,7 @@ func (v *Verifier) readHeader(encoded string) (*knownHeader, error) {
 		return known, nil
 	}
 	h, err := parseHeader(encoded)
-	return &knownHeader{header: h}, err
+	return &knownHeader{strings.Clone(encoded), h}, err // a clone, for the rest of the token should not stay
 }
 
 // verifySignature returns the key of the ring that signed a token. The algorithm is the key's; the token can only
