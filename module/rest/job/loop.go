@@ -92,7 +92,7 @@ func (q *Queue) loop(ctx context.Context) {
 }
 
 // lookThrough processes waiting jobs and those whose lease has expired, oldest first, as long as
-// this node has free workers.
+// this node has free workers. A job that cannot be read stays for a node of the release that wrote it.
 func (q *Queue) lookThrough(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookTimely)
 	defer cancel()
@@ -112,7 +112,10 @@ func (q *Queue) lookThrough(ctx context.Context) error {
 		if q.here(m.ID) {
 			continue
 		}
-		if err := q.processMark(ctx, m); err != nil {
+		err := q.processMark(ctx, m)
+		if errors.Is(err, errUnreadable) {
+			q.Log.Error("a waiting job cannot be read", "queue", q.Name, "job", m.ID, "error", err)
+		} else if err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package job
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -86,13 +87,17 @@ func encode(j *Job) ([]byte, error) {
 	return b, nil
 }
 
+// errUnreadable is an error of one record, not of the store.
+var errUnreadable = errors.New("job: the record cannot be read")
+
+// decode returns errors that match [errUnreadable].
 func decode(b []byte) (*Job, error) {
 	j := new(Job)
 	if err := json.Unmarshal(b, j); err != nil {
-		return nil, fmt.Errorf("job: decoding: %w", err)
+		return nil, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
 	if j.Schema < 1 || j.Schema > schema {
-		return nil, fmt.Errorf("job: a record has schema %d, this release reads up to %d: written by a newer gatehouse?", j.Schema, schema)
+		return nil, fmt.Errorf("%w: it has schema %d, this release reads up to %d: written by a newer gatehouse?", errUnreadable, j.Schema, schema)
 	}
 	return j, nil
 }
