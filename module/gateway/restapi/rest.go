@@ -22,52 +22,52 @@ import (
 
 func init() { caddy.RegisterModule(new(REST)) }
 
-// REST is the handler of the directive `api_rest`: it declares resources and jobs, and translates between
-// the conventions of a REST API and what the upstream speaks. Without resources requests
-// pass as they are.
+// REST is the handler of the directive `api_rest`. It declares resources and jobs, and translates
+// between the conventions of a REST API and what the upstream speaks. Without resources, requests pass
+// unchanged.
 type REST struct {
 	// The vendor in `application/vnd.<vendor>.v1+json`. Default: versions are in paths only.
 	Vendor string `json:"vendor,omitempty"`
-	// The routes that lead to the upstream. Default: the handler that comes next.
+	// The routes to the upstream. Default: the next handler.
 	Upstream caddyhttp.RouteList `json:"upstream,omitempty"`
-	// The charset of the upstream's texts where they are not in UTF-8 and have no other label,
-	// and of the forms, queries and paths that it is sent: a name of the WHATWG or IANA, such as
-	// `iso-8859-1`. Default: texts that are in neither UTF-8 nor the charset of their label
-	// cannot be read.
+	// The charset of the upstream's texts if they are not UTF-8 and not labelled, and of the forms,
+	// queries and paths that it is sent: a WHATWG or IANA name such as `iso-8859-1`. Default: texts
+	// that are neither UTF-8 nor in the charset of their label are errors.
 	Charset string `json:"charset,omitempty"`
-	// The versions of the API. Default: it has none.
+	// The versions of the API. Default: the API has no versions.
 	Versions []Version `json:"versions,omitempty"`
-	// The resources. Once there is one, what is not declared is 404.
-	// Default: none, and requests pass to the upstream unchanged.
+	// The resources. If there are any, undeclared paths are 404. Default: none, and requests pass to
+	// the upstream unchanged.
 	Resources []resource.Resource `json:"resources,omitempty"`
-	// Work that outlives its request. Default: none.
+	// Work that continues after its request has been answered. Default: none.
 	Jobs []job.Config `json:"jobs,omitempty"`
-	// How the upstream reports errors. Default: they are looked for in the usual places of JSON, HTML and plain text.
+	// How the upstream reports errors. Default: the usual places of JSON, HTML and plain text are
+	// searched.
 	Errors *Dialect `json:"errors,omitempty"`
-	// Header fields of the upstream's answers that reach the client besides the usual ones, in
-	// all resources: `X-WP-Total`, `X-WP-*` for all that begin so, or `*` for every field.
-	// Default: none.
+	// Header fields of the upstream's responses that reach clients in addition to the standard ones,
+	// for all resources: `X-WP-Total`, `X-WP-*` for all with that prefix, or `*` for all. Default:
+	// none.
 	HeaderDown []string `json:"header_down,omitempty"`
-	// Header fields of the client's that reach the upstream only when they are named, in all
+	// Header fields of requests that reach the upstream only if they are named here, for all
 	// resources: `Cookie`. Default: none.
 	HeaderUp []string `json:"header_up,omitempty"`
-	// Parameters that the gateway sends with all requests for the upstream, of resources and jobs,
-	// and no client can. Default: none.
+	// Parameters that the gateway adds to all requests for the upstream, of resources and jobs, and
+	// that clients cannot send. Default: none.
 	Fixed []resource.Fixed `json:"fixed,omitempty"`
-	// How the gateway signs in to the upstream with an account of its own. Versions with an upstream
-	// of their own have a `login` of their own. Default: it does not.
+	// How the gateway signs in to the upstream with its own account. A version with its own `upstream`
+	// has its own `login`. Default: it does not sign in.
 	Login *login.Config `json:"login,omitempty"`
-	// The most bytes of a request's body that must be read before it is passed on. Others
-	// stream. Default: 1 MiB.
+	// The maximum size in bytes of a request body that must be read before it is passed on. Other
+	// bodies are streamed. Default: 1 MiB.
 	MaxBody int64 `json:"max_body,omitempty"`
-	// What becomes of declared names that are against the conventions: `off`, `warn` (the
-	// default) or `error`.
+	// What to do about declared names that break the conventions: `off`, `warn` or `error`. Default:
+	// `warn`.
 	Lint string `json:"lint,omitempty"`
-	// `deny` (the default) answers 404 for what is not declared, `pass` lets it through
-	// untouched.
+	// What to do with requests that are not declared: `deny` responds with 404, `pass` passes them
+	// unchanged. Default: `deny`.
 	Undeclared string `json:"undeclared,omitempty"`
-	// Answers `/openapi.json` with a description of the API, and `/openapi` with a page that
-	// shows it, both below the version where there is one. Default: they are undeclared.
+	// Serves a description of the API at `/openapi.json` and a page that shows it at `/openapi`, both
+	// below the version if there is one. Default: these paths are undeclared.
 	OpenAPI *OpenAPI `json:"openapi,omitempty"`
 
 	editions     []edition // one for each version
@@ -89,19 +89,20 @@ type REST struct {
 	follows      int  // the most answers that make one list
 }
 
-// Version is a version of the API, with an upstream of its own.
+// Version is a version of the API. It can have its own upstream.
 type Version struct {
 	version.Version
-	// The routes that lead to its upstream. Default: those of the handler.
+	// The routes to its upstream. Default: those of the handler.
 	Upstream caddyhttp.RouteList `json:"upstream,omitempty"`
-	// How the gateway signs in to that upstream. It needs `upstream` in the version; sessions of
-	// different upstreams are never mixed. Default: with an upstream of its own it does not.
+	// How the gateway signs in to that upstream. It requires `upstream`; sessions of different
+	// upstreams are never mixed. Default: that of the handler, or none if the version has its own
+	// upstream.
 	Login *login.Config `json:"login,omitempty"`
-	// The charset of its texts. Default: with an upstream of its own none, otherwise that of the
-	// handler.
+	// The charset of its texts. Default: that of the handler, or UTF-8 if the version has its own
+	// upstream.
 	Charset string `json:"charset,omitempty"`
-	// Resources that differ in this version, or are there in it alone. They take the place
-	// of those with the same path. Default: none.
+	// Resources that differ in this version or exist only in it. They replace resources with the same
+	// path. Default: none.
 	Resources []resource.Resource `json:"resources,omitempty"`
 }
 
@@ -109,9 +110,9 @@ type Version struct {
 type Dialect struct {
 	// Turns an upstream's own 401 and 403 into 502.
 	UpstreamAuth bool `json:"upstream_auth,omitempty"`
-	// Passes on the texts of 5xx errors.
+	// Passes on the texts of 5xx errors to clients.
 	Expose bool `json:"expose,omitempty"`
-	// Where its errors have their texts. Default: the usual places.
+	// Where its errors contain their texts. Default: the usual places.
 	From []envelope.From `json:"from,omitempty"`
 	// The charset of its errors. Default: that of the resource, or of the handler.
 	Charset string `json:"charset,omitempty"`

@@ -14,15 +14,15 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
-// Member is a member that the gateway places in the body of the upstream's request.
+// Member is a member that the gateway adds to the body of the request to the upstream.
 type Member struct {
-	// Its name; the JSON Pointer of one inside others, `/arguments/ids`; either with `[]` behind it
-	// for a list with this one value. Required.
+	// The name, or the JSON Pointer of a nested member: `/arguments/ids`. With `[]` appended it is a
+	// list with this single value. Required.
 	Name string `json:"name"`
-	// Its value. `{id}` is a value of the client's path, `{id|int}` the same as a whole number;
-	// `{query.start}` a parameter of a read, by the upstream's name. In JSON a number, true, false,
-	// null, an array, an object and a text in quotes are what they are, everything else is a text;
-	// in a form all values are texts. Required.
+	// The value. `{id}` is a value of the client's path, `{id|int}` the same as a whole number,
+	// `{query.start}` a parameter of a read, by the upstream's name. In JSON, numbers, true, false,
+	// null, arrays, objects and quoted texts are taken as JSON, and everything else as text; in a form
+	// all values are texts. Required.
 	Value string `json:"value,omitempty"`
 }
 

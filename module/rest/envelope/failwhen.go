@@ -13,14 +13,14 @@ import (
 
 // Condition compares one value of a JSON response.
 type Condition struct {
-	// JSON Pointer (RFC 6901) to a value of the answer. Default: the whole answer.
+	// JSON Pointer (RFC 6901) to a value of the response. Default: the whole response.
 	Pointer string `json:"pointer,omitempty"`
-	// `==` (any of the values), `!=` (none of them), `<`, `<=`, `>`, `>=`, `exists`,
-	// `missing`, or `empty` (null, false, and a text, array or object with nothing in it).
-	// But for `missing`, a value that is not there fulfils no condition.
+	// `==` (any of the values), `!=` (none of them), `<`, `<=`, `>`, `>=`, `exists`, `missing`, or
+	// `empty` (null, false, or an empty text, array or object). A missing value meets no condition
+	// except `missing`.
 	Op string `json:"op,omitempty"`
-	// What the value is compared with, by its text: `0` is the number 0 and the string "0".
-	// Required, except with `exists`, `missing` and `empty`.
+	// What the value is compared with, as text: `0` matches the number 0 and the string "0". Required,
+	// except with `exists`, `missing` and `empty`.
 	Values []string `json:"values,omitempty"`
 }
 
@@ -39,16 +39,16 @@ type FailWhen struct {
 	// Holds if the response is not JSON, instead of a comparison. Attachments, event streams,
 	// JSON lines and the media types that a resource passes are exempt.
 	NotJSON bool `json:"not_json,omitempty"`
-	// `==` (any of the values), `!=` (none of them), `<`, `<=`, `>`, `>=`, `exists`,
-	// `missing`, or `empty` (null, false, and a text, array or object with nothing in it).
-	// But for `missing`, a value that is not there fulfils no condition.
+	// `==` (any of the values), `!=` (none of them), `<`, `<=`, `>`, `>=`, `exists`, `missing`, or
+	// `empty` (null, false, or an empty text, array or object). A missing value meets no condition
+	// except `missing`.
 	Op string `json:"op,omitempty"`
-	// What the value is compared with, by its text: `0` is the number 0 and the string "0".
-	// Required, except with `exists`, `missing` and `empty`.
+	// What the value is compared with, as text: `0` matches the number 0 and the string "0". Required,
+	// except with `exists`, `missing` and `empty`.
 	Values []string `json:"values,omitempty"`
 	// The status of the failure, 400 to 599. Default: 502 for `not_json`.
 	Status int `json:"status,omitempty"`
-	// The failure's code. Default: the upstream's own, else the one of the status.
+	// The error code. Default: the upstream's own, or that of the status.
 	Code string `json:"code,omitempty"`
 }
 

@@ -9,15 +9,14 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
 )
 
-// Link is a relation of each resource of a kind.
+// Link is a link that each resource of a kind contains.
 type Link struct {
-	// The relation: `self` and `delete` are known, others say where they lead. Required.
+	// The link relation: `self` and `delete` have default targets, others need `path`. Required.
 	Rel string `json:"rel"`
-	// The method, in capitals. Default: `GET`, of `delete` `DELETE`.
+	// The method, in upper case. Default: `GET`, or `DELETE` for `delete`.
 	Method string `json:"method,omitempty"`
-	// The client's path, and query if there is one, with the placeholder of the resource's
-	// id and those of its collection: `/articles/{id}/comments`. Default: the resource
-	// itself.
+	// The client's path and optional query, with the placeholders of the resource's id and of its
+	// collection: `/articles/{id}/comments`. Default: the resource itself.
 	Path string `json:"path,omitempty"`
 }
 

@@ -6,93 +6,93 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
-// Config is how a collection is listed. The zero value asks the upstream with the
-// convention's own names and finds the elements at the top of its answer.
+// Config is how a collection is listed. The zero value sends the upstream the standard parameters and
+// expects its response to be the list.
 type Config struct {
-	// Items on a page when the client does not say. Default: 20.
+	// The number of items on a page if the client does not specify it. Default: 20.
 	Default int `json:"default,omitempty"`
-	// The most items a client may ask for. Default: 100.
+	// The maximum number of items a client may request. Default: 100.
 	Max int `json:"max,omitempty"`
-	// How the upstream is told.
+	// The upstream's parameters.
 	Send Send `json:"send,omitzero"`
-	// The fields that a list may be sorted by. Default: none.
+	// The fields that a list can be sorted by. Default: none.
 	Sort []Name `json:"sort,omitempty"`
-	// The states that a list may be filtered by. Default: none.
+	// The states that a list can be filtered by. Default: none.
 	States []Name `json:"states,omitempty"`
-	// Further parameters that a list may be filtered by. Default: none.
+	// Other parameters that a list can be filtered by. Default: none.
 	Filters []Filter `json:"filters,omitempty"`
-	// JSON Pointer of the elements in the upstream's answer. Default: the whole answer.
+	// JSON Pointer to the items in the upstream's response. Default: the whole response.
 	Items string `json:"items,omitempty"`
-	// JSON Pointer of the number of all elements; a number or digits in a string. Default:
-	// the total is not known.
+	// JSON Pointer to the total number of items, a number or a string of digits. Default: the total is
+	// unknown.
 	Total string `json:"total,omitempty"`
-	// Header of the upstream's answer with that number, instead of `total`: digits, or a
-	// range with the number behind its slash, as Content-Range has it (`0-19/57`). Default: none.
+	// Header field of the upstream's response with the total, instead of `total`: digits, or a range
+	// with the total after its slash, as in Content-Range (`0-19/57`). Default: none.
 	TotalHeader string `json:"total_header,omitempty"`
-	// `local` for an upstream that always gives the whole list: the page is cut out here,
-	// and elements that come are counted when the total is not declared. With cursors they are
-	// followed, to a bound. Default: the upstream gives pages.
+	// `local` if the upstream always returns the whole list: the gateway cuts out the page, and counts
+	// the items if no total is declared. With cursors it follows them, up to a limit. Default: the
+	// upstream returns pages.
 	Paginate string `json:"paginate,omitempty"`
-	// Where the upstream's answers say how their next page is asked for, for one that has
-	// cursors and no numbers of pages. Clients follow `next` links, and `page` is refused.
-	// Default: the upstream has numbers of pages.
+	// Where the upstream's responses contain the cursor of the next page, if it has cursors instead of
+	// page numbers. Clients follow `next` links; `page` is refused. Default: the upstream has page
+	// numbers.
 	Cursors []Cursor `json:"cursors,omitempty"`
-	// A condition on the answer of an upstream that gives the whole list: it is complete when
-	// this holds. Of one that is not, the total is not known. Default: every list is complete
-	// that leads on to no further page by a cursor.
+	// A condition that the response of an upstream that returns the whole list meets if it is
+	// complete. Otherwise the total is unknown. Default: a list is complete unless a cursor leads to a
+	// further page.
 	Complete *envelope.Condition `json:"complete,omitempty"`
-	// Conditions on the upstream's errors, any of which makes an error an empty page: that of a
-	// page beyond the end. Default: none.
+	// Conditions on the upstream's errors, any of which turns an error into an empty page: that of a
+	// page past the end. Default: none.
 	EmptyWhen []envelope.Condition `json:"empty_when,omitempty"`
 }
 
-// Cursor is a parameter that leads to the upstream's next page.
+// Cursor is a parameter that requests the upstream's next page.
 type Cursor struct {
 	// The upstream's parameter. Required.
 	Parameter string `json:"parameter"`
-	// JSON Pointer of its next value in the upstream's answer, a text or a number. There is no
-	// next page when no cursor of the list has a value. Required.
+	// JSON Pointer to its next value in the upstream's response, a text or a number. If no cursor of
+	// the list has a value, there is no next page. Required.
 	Pointer string `json:"pointer"`
 }
 
 // Send names the upstream's parameters.
 type Send struct {
-	// The number of the page. Default: `page`, unless `offset` is given.
+	// The page number. Default: `page`, unless `offset` is set.
 	Page string `json:"page,omitempty"`
-	// The number of elements before the page, instead of its number. Default: the number of the page is sent.
+	// The number of items before the page, instead of the page number. Default: the page number is
+	// sent.
 	Offset string `json:"offset,omitempty"`
-	// The elements on a page. Default: `limit`.
+	// The number of items on a page. Default: `limit`.
 	Limit string `json:"limit,omitempty"`
-	// What to sort by. Default: `sort`.
+	// The field to sort by. Default: `sort`.
 	Sort string `json:"sort,omitempty"`
-	// The value of that, with `{field}` and `{dir}`. Default: the field, with `-` in front
-	// when it descends; the field alone where `direction` is given.
+	// Its value, with the placeholders `{field}` and `{dir}`. Default: the field, preceded by `-` for
+	// descending order; only the field if `direction` is set.
 	SortFormat string `json:"sort_format,omitempty"`
-	// The direction, where the upstream has a parameter for it. Default: there is none.
+	// The direction, if the upstream has a parameter for it. Default: none.
 	Direction string `json:"direction,omitempty"`
-	// The upstream's word for an ascending order. Default: `asc`.
+	// The upstream's value for ascending order. Default: `asc`.
 	Ascending string `json:"ascending,omitempty"`
-	// The upstream's word for a descending order. Default: `desc`.
+	// The upstream's value for descending order. Default: `desc`.
 	Descending string `json:"descending,omitempty"`
 	// The state. Default: `state`.
 	State string `json:"state,omitempty"`
 }
 
-// Name is a word of ours and the upstream's word for it.
+// Name is a name that clients use and the upstream's name for the same.
 type Name struct {
 	// The name that clients use. Required.
 	Name string `json:"name"`
-	// The upstream's. Default: the same.
+	// The name that the upstream uses. Default: the same.
 	Upstream string `json:"upstream,omitempty"`
 }
 
-// Filter is a parameter of a list besides page, limit, sort and state.
+// Filter is a parameter of a list other than page, limit, sort and state.
 type Filter struct {
 	Name
-	// Refuses a request without it.
+	// Refuses requests without it.
 	Required bool `json:"required,omitempty"`
-	// The values it may have. Default: any text of 1 to 1,024 bytes without control
-	// characters.
+	// The permitted values. Default: any text of 1 to 1,024 bytes without control characters.
 	Values []Name `json:"values,omitempty"`
 }
 

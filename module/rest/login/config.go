@@ -11,12 +11,13 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
-// Config is how the gateway signs in to an upstream with an account of its own.
+// Config is how the gateway signs in to an upstream with its own account.
 type Config struct {
-	// The requests that sign in, in their order. At least one is required.
+	// The sign-in requests, in order. At least one is required.
 	Steps []Step `json:"steps,omitempty"`
-	// Which answers say that the session is over, so that the gateway signs in again and repeats
-	// the request. They must be answers of requests that did nothing. Default: the status 401.
+	// Responses that mean that the session has ended, so that the gateway signs in again and repeats
+	// the request. The upstream must not have acted on a request that it answers like this. Default:
+	// the status 401.
 	Again []Again `json:"again,omitempty"`
 }
 
@@ -28,15 +29,16 @@ type Step struct {
 	Upstream string `json:"upstream"`
 	// How the body is sent: `form` (the default) or `json`.
 	As string `json:"as,omitempty"`
-	// The parameters of the body. Placeholders such as `{file./run/password}` are filled in. Default: none.
+	// The parameters of the body. Placeholders such as `{file./run/password}` are replaced. Default:
+	// none.
 	Send []Value `json:"send,omitempty"`
-	// What is kept of the answer. Default: nothing.
+	// Values of the response that are kept. Default: none.
 	Keep []Keep `json:"keep,omitempty"`
-	// Statuses of the answer that are a success, such as the 409 of an API that gives its session's
-	// id only to those it refuses. Any other has failed. Default: all below 400.
+	// Statuses that mean success, such as the 409 of an API that returns its session id only in
+	// refusals. With any other status the step has failed. Default: all below 400.
 	Status []int `json:"status,omitempty"`
-	// Conditions on the answer's JSON, or on its whole text where it is `text/plain` and the pointer
-	// is empty. Where one does not hold, the sign-in has failed.
+	// Conditions on the response's JSON, or on the whole text if it is `text/plain` and the pointer is
+	// empty. Unless all hold, the sign-in has failed. Default: none.
 	Expect []envelope.Condition `json:"expect,omitempty"`
 }
 
@@ -48,26 +50,27 @@ type Value struct {
 	Value string `json:"value,omitempty"`
 }
 
-// Keep is a value of a step's answer that goes with the steps and the requests behind it.
+// Keep is a value of a step's response that is sent with the following steps and requests.
 type Keep struct {
 	// `cookie`, `json` or `header`. Required.
 	From string `json:"from"`
-	// The cookie's name ("" for all of them), a JSON Pointer, or the header field's name.
-	// Default: all cookies; required for the others.
+	// The cookie's name (empty for all cookies), a JSON Pointer, or the header field's name. Default:
+	// all cookies; required for the others.
 	Name string `json:"name,omitempty"`
-	// Where it goes: `query`, `body` or `header`. Default, of cookies alone: they go as cookies.
+	// Where it is sent: `query`, `body` or `header`. Default for cookies: as cookies. Required for the
+	// others.
 	In supply.Place `json:"in,omitempty"`
-	// The name that it goes under. Required, except for cookies.
+	// The name under which it is sent. Required, except for cookies.
 	As string `json:"as,omitempty"`
-	// What stands before it in a header field, such as `Bearer`. Default: nothing.
+	// What precedes it in a header field, such as `Bearer`. Default: nothing.
 	Scheme string `json:"scheme,omitempty"`
-	// It goes with the next step alone.
+	// Sends it with the next step only.
 	Next bool `json:"next,omitempty"`
 }
 
-// Again is an answer that says that the session is over.
+// Again is a response that means that the session has ended.
 type Again struct {
-	// Statuses that say so, whatever the body. Default: the condition decides.
+	// Statuses that mean it whatever the body contains. Default: the condition decides.
 	Status []int `json:"status,omitempty"`
 	// A condition on the JSON of an answer with any status.
 	envelope.Condition

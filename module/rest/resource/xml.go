@@ -7,13 +7,13 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/xmljson"
 )
 
-// FromXML is what answers in XML look like. As JSON an element is a text, or an object where it
-// has attributes (`@name`), elements, or text beside them (`#text`).
+// FromXML is the structure of responses in XML. As JSON, an element is a text, or an object if it has
+// attributes (`@name`), child elements, or text beside them (`#text`).
 type FromXML struct {
-	// The outermost element. Its content is what the pointers of the resource begin at. Required.
+	// The root element. The resource's pointers start at its content. Required.
 	Root string `json:"root"`
-	// Paths of elements below it that are lists however many there are: `article`,
-	// `article/tags/tag`. Default: what is repeated is a list.
+	// Paths of elements below the root that are lists however many there are: `article`,
+	// `article/tags/tag`. Default: elements that are repeated.
 	Lists []string `json:"lists,omitempty"`
 }
 

@@ -12,20 +12,19 @@ import (
 
 // Version is one version of the API.
 type Version struct {
-	// The name, `v` and a number; the first segment of paths. Required.
+	// The name, `v` and a number; it is the first segment of paths. Required.
 	Name string `json:"name"`
 	// Removes the name from paths that are passed to the upstream.
 	StripPrefix bool `json:"strip_prefix,omitempty"`
-	// Since when it is not to be used any more (RFC 9745), or will be. Default: it is not
-	// deprecated.
+	// When the version is or will be deprecated (RFC 9745). Default: it is not deprecated.
 	Deprecated time.Time `json:"deprecated,omitzero"`
-	// When it ends (RFC 8594). Default: it does not.
+	// When the version will be shut down (RFC 8594). Default: never.
 	Sunset time.Time `json:"sunset,omitzero"`
-	// The address of the version that follows it: with a scheme, or a path. Default: none.
+	// The URL or path of the version that replaces it. Default: none.
 	Successor string `json:"successor,omitempty"`
-	// The address of what is written about the change. Default: none.
+	// The URL of documentation about the change. Default: none.
 	Doc string `json:"doc,omitempty"`
-	// Answers 410 after `sunset`.
+	// Responds with 410 after `sunset`.
 	Gone bool `json:"gone,omitempty"`
 }
 
