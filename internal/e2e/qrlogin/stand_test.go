@@ -83,5 +83,5 @@ func (p *portal) browse(t *testing.T, scenario string, answer func(string) strin
 		"ISSUER=" + p.issuer, "PORTAL=" + p.at("portal"), "OTHER=" + p.at("other"),
 		"USERNAME=" + username, "SECOND=" + second, "PASSWORD=" + harness.Password,
 	}, more...)
-	harness.Node(t, 4*time.Minute, "scanning.js "+scenario, env, answer)
+	harness.Node(t, 10*time.Minute, "scanning.js "+scenario, env, answer)
 }
