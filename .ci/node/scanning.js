@@ -112,7 +112,7 @@ const scenarios = {
     assert.equal(await width(), before, 'the card changes its width')
     const tile = await desk.locator('.digits').evaluate((e) => getComputedStyle(e).backgroundColor !== getComputedStyle(document.querySelector('main')).backgroundColor)
     assert.ok(tile, 'the number stands in no tile')
-    assert.equal(await desk.getByRole('status').innerText(), 'Scanned. Go on with your phone.')
+    assert.equal(await desk.getByRole('status').innerText(), 'Scanned. Continue on your phone.')
     // The phone is told who asks, and not the number.
     const page = await phone.locator('main').innerText()
     for (const fact of ['Sign in to Portal on another device?', 'portal.test', USERNAME, 'Chrome on Linux', '127.0.0.1', 'just now']) {
@@ -143,7 +143,7 @@ const scenarios = {
       const code = await begin(desk)
       await scan(phone, code.address)
       await answer(phone, code)
-      await heading(phone, /^(Denied|That was another number)$/)
+      await heading(phone, /^(Denied|The numbers do not match)$/)
       await heading(desk, 'Not signed in: access_denied')
       // Neither the right number nor another try makes a yes of it.
       await phone.goto(code.address)
@@ -161,7 +161,7 @@ const scenarios = {
       const other = await visitor.arrive({ size: 'phone' })
       await other.goto(code.address)
       await signIn(other, username)
-      await heading(other, 'This code was scanned before')
+      await heading(other, 'This code has already been scanned')
       assert.equal(await other.locator('main form').count(), 0)
     }
     // Who only saw the code is told nothing of how it ends.
@@ -203,7 +203,7 @@ const scenarios = {
     assert.match(letters, /^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/)
     await phone.goto(`${ISSUER}/device`)
     await signIn(phone)
-    await heading(phone, 'Type the code of your device')
+    await heading(phone, 'Enter the code from your device')
     await phone.keyboard.type('bbbb bbbb')
     await phone.keyboard.press('Enter')
     await phone.getByRole('alert').waitFor()
@@ -263,7 +263,7 @@ const scenarios = {
   // from an element that was there from the beginning.
   async announced(visitor) {
     for (const [lang, said] of [
-      ['en', ['Scanned. Go on with your phone.', 'Confirmed. You are being signed in.']],
+      ['en', ['Scanned. Continue on your phone.', 'Confirmed. You are being signed in.']],
       ['zh', ['已扫描，请在手机上继续。', '已确认，正在登录。']],
     ]) {
       const w = words[lang]
@@ -482,7 +482,7 @@ const scenarios = {
     })
     const code = await begin(desk)
     await desk.locator('#wait[data-offline][data-state=waiting]').waitFor()
-    assert.equal(await desk.getByRole('status').innerText(), 'The connection is interrupted. Trying again by itself.')
+    assert.equal(await desk.getByRole('status').innerText(), 'Connection lost. Reconnecting automatically.')
     assert.ok(polls <= 4, `${polls} polls`)
     assert.ok(at[1] - at[0] >= 2900, `asked again after ${at[1] - at[0]} ms although told to wait three seconds`)
     const before = polls

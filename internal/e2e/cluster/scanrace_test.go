@@ -105,7 +105,7 @@ func TestOfManyDecisionsOverThreeNodesOneCounts(t *testing.T) {
 		if said["Confirmed"] > 0 {
 			outcome, state = "confirmed", 405
 		}
-		if outcome == "confirmed" && said["Confirmed"] != parallel || said["That was another number"] > 1 {
+		if outcome == "confirmed" && said["Confirmed"] != parallel || said["The numbers do not match"] > 1 {
 			t.Errorf("those who decided about code %d are told %v", round, said)
 		}
 		became[outcome]++
@@ -160,7 +160,7 @@ func (d *device) post(origin, address string, form url.Values) (answer, error) {
 // ended is the heading of the page that says how it ended.
 func ended(t *testing.T, a answer) string {
 	t.Helper()
-	for _, heading := range []string{"Confirmed", "Denied", "That was another number"} {
+	for _, heading := range []string{"Confirmed", "Denied", "The numbers do not match"} {
 		if a.status == http.StatusOK && strings.Contains(string(a.body), "<h1>"+heading+"</h1>") {
 			return heading
 		}

@@ -22,7 +22,7 @@ func accountPage(t *testing.T, lang string, v AccountView) *html.Node {
 func TestAccountPageShowsApplicationsAndSessions(t *testing.T) {
 	for lang, want := range map[string][]string{
 		"en": {"maria", "Reader", "Since 3 February 2026.", "Read your articles", "imports", "Stranger", "Nobody has checked its name",
-			"It asks you at each sign-in.", "Firefox on Linux", "this browser", "Last used just now.", "Unknown browser", "Last used 5 min ago.",
+			"It asks for your permission at each sign-in.", "Firefox on Linux", "this browser", "Last used just now.", "Unknown browser", "Last used 5 min ago.",
 			"Safari", "Last used 5 h ago.", "Windows", "Last used 2 d ago.", "Signed in on 3 February 2026, 23:05 UTC.", "Local network · 10.1.2.3", "This machine", "reader.example · Since", "Maria Rossi maria"},
 		"zh": {"2026年2月3日", "Linux 上的 Firefox", "5 分钟前", "当前浏览器", "未经核实", "每次登录时都会询问您"},
 	} {

@@ -90,7 +90,7 @@ var states = []shown{
 	{"denied", "Denied", func(p *Pages, w http.ResponseWriter, lang string) {
 		p.Confirm(w, 200, ConfirmView{Form: Form{Lang: lang}, Done: "denied"})
 	}},
-	{"wrong number", "That was another number", func(p *Pages, w http.ResponseWriter, lang string) {
+	{"wrong number", "The numbers do not match", func(p *Pages, w http.ResponseWriter, lang string) {
 		p.Confirm(w, 200, ConfirmView{Form: Form{Lang: lang}, Done: "wrong"})
 	}},
 	{"entercode", "Connect a device", func(p *Pages, w http.ResponseWriter, lang string) {
