@@ -19,6 +19,7 @@ const (
 	boolClaim
 	numberClaim
 	objectClaim
+	pictureClaim // a text
 )
 
 // scopeClaims are the standard claims about a user by the scope that asks for them (OpenID Connect Core section 5.4).
@@ -29,7 +30,7 @@ var scopeClaims = []struct {
 }{
 	{"profile", []standardClaim{
 		{"name", textClaim}, {"given_name", textClaim}, {"family_name", textClaim}, {"middle_name", textClaim},
-		{"nickname", textClaim}, {"preferred_username", textClaim}, {"profile", textClaim}, {"picture", textClaim},
+		{"nickname", textClaim}, {"preferred_username", textClaim}, {"profile", textClaim}, {"picture", pictureClaim},
 		{"website", textClaim}, {"gender", textClaim}, {"birthdate", textClaim}, {"zoneinfo", textClaim},
 		{"locale", textClaim}, {"updated_at", numberClaim},
 	}},
@@ -75,7 +76,7 @@ func Of(u directory.User, scopes []string) map[string]any {
 func (k claimKind) matches(value any) bool {
 	switch v := value.(type) {
 	case string:
-		return k == textClaim && v != ""
+		return k == textClaim && v != "" || k == pictureClaim && isPicture(v)
 	case bool:
 		return k == boolClaim
 	case map[string]any:
@@ -84,6 +85,11 @@ func (k claimKind) matches(value any) bool {
 		return k == numberClaim
 	}
 	return false
+}
+
+// isPicture reports whether a directory may call this address a picture.
+func isPicture(address string) bool {
+	return directory.User{Picture: address}.Presentable().Picture != ""
 }
 
 // Supported lists the claims that an id_token or /userinfo may contain if these scopes can be asked for.
