@@ -2,8 +2,9 @@ package guard
 
 import (
 	"net/url"
-	"path"
 	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/pathspelling"
 )
 
 // Routes match methods and paths as scope rules do.
@@ -23,19 +24,30 @@ func (r *Routes) Add(methods, paths []string) error {
 	return nil
 }
 
-// Find returns the index of the first route that matches a method and a URL, -1 for none. Without a guard
-// in front any path arrives here, even the empty one of an absolute request target: it is matched as most
-// upstreams read it, so that no other spelling slips past.
-func (r *Routes) Find(method string, u *url.URL) int {
+// Find returns the index of the route that matches a method and a URL, -1 for none: the first one, and of several that
+// match different readings of the path the one that no other is preferred to. Without a guard in front any path arrives
+// here, even the empty one of an absolute request target, and any method: both are matched in every way that some
+// upstream reads them, so that no other spelling slips past.
+func (r *Routes) Find(method string, u *url.URL, preferred func(i, other int) bool) int {
 	if r.next == 0 {
 		return -1
 	}
-	p := u.Path
-	if !isPlain(p) {
-		p = path.Clean("/" + p)
-		if p != "/" && strings.HasSuffix(u.Path, "/") {
-			p += "/"
+	method = strings.ToUpper(method)
+	if isPlain(u.Path) && !hasFinalDot(u.Path) {
+		return r.tree.find(method, u.Path)
+	}
+	found := -1
+	for decoded := range pathspelling.Decoded(u.Path) {
+		for reading := range pathspelling.Readings(decoded) {
+			if i := r.tree.find(method, reading); i >= 0 && (found < 0 || preferred(i, found)) {
+				found = i
+			}
 		}
 	}
-	return r.tree.find(method, p)
+	return found
+}
+
+// hasFinalDot reports whether a segment ends in a dot, which Windows drops.
+func hasFinalDot(path string) bool {
+	return strings.HasSuffix(path, ".") || strings.Contains(path, "./")
 }

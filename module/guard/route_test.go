@@ -16,6 +16,9 @@ func TestRouteMatchesEverySpellingOfItsPaths(t *testing.T) {
 	}{
 		{"/export", true}, {"/%65xport", true}, {"/EXPORT/", true}, {"//export", true}, {"/x/../export", true}, {"/x/%2e%2e/export", true},
 		{"/b%C3%BCcher", true}, {"/jobs/", true}, {"/jobs/7", true}, {"/jobs", false},
+		{"/export;x=1", true}, {"/;/export", true}, {"/x/..;/export", true}, {"/%5cexport", true}, {"/export%00.html", true}, {"/export%20", true},
+		{"/export.", true}, {"/export./", true}, {"/%2565xport", true}, {"/%25252565xport", true}, {"/%25u0065xport", true}, {"//host/export", true},
+		{"/jobs;x/7", true}, {"/jobs/;x", true}, {"/jobs%5c7", true}, {"/jobs./7", true}, {"/jobs;x", false}, {"/x;/export", false},
 		{"/exports", false}, {"/", false}, {"http://api.example", false}, {"*", false},
 	} {
 		u, err := url.ParseRequestURI(c.target)
@@ -25,11 +28,11 @@ func TestRouteMatchesEverySpellingOfItsPaths(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := route.Find("GET", u) == 0; got != c.want {
+		if got := route.Find("GET", u, first) == 0; got != c.want {
 			t.Errorf("%s: %v, want %v", c.target, got, c.want)
 		}
 	}
-	if u := (&url.URL{Path: "/export"}); route.Find("POST", u) >= 0 {
+	if u := (&url.URL{Path: "/export"}); route.Find("POST", u, first) >= 0 {
 		t.Error("another method matches")
 	}
 }
@@ -55,8 +58,26 @@ func TestRequestWithoutAPathMatchesTheRoot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := route.Find("GET", u) == 0; got != c.want {
+		if got := route.Find("GET", u, first) == 0; got != c.want {
 			t.Errorf("%s for %s: %v, want %v", c.pattern, c.target, got, c.want)
 		}
 	}
 }
+
+// Of the routes that match different readings of a path the preferred one is found.
+func TestRouteOfAnAmbiguousPath(t *testing.T) {
+	var routes Routes
+	for _, path := range []string{"/cheap/*", "/dear"} {
+		if err := routes.Add(nil, []string{path}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	greatest := func(i, other int) bool { return i > other }
+	for path, want := range map[string]int{"/cheap/../dear": 1, "/cheap/x": 0, "/cheap/..;/dear": 1, "/cheap/%64ear": 0, `/cheap\..\dear`: 1} {
+		if got := routes.Find("GET", &url.URL{Path: path}, greatest); got != want {
+			t.Errorf("%s: %d, want %d", path, got, want)
+		}
+	}
+}
+
+func first(int, int) bool { return false }

@@ -20,8 +20,10 @@ type Cost struct {
 func (l *Limit) cost(r *http.Request) int64 { return l.costOf(httpx.UpstreamMethod(r), r.URL) }
 
 func (l *Limit) costOf(method string, at *url.URL) int64 {
-	if i := l.costs.Find(method, at); i >= 0 {
+	if i := l.costs.Find(method, at, l.dearer); i >= 0 {
 		return l.Costs[i].Units
 	}
 	return 1
 }
+
+func (l *Limit) dearer(i, other int) bool { return l.Costs[i].Units > l.Costs[other].Units }

@@ -1,9 +1,10 @@
 package ownpaths
 
 import (
-	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/gatehouse/gatehouse/module/internal/pathspelling"
 )
 
 // Endpoints are the paths of the endpoints below the issuer's path, besides those below
@@ -25,13 +26,13 @@ type Paths struct {
 // 3.1). An issuer with a path owns everything below it. registration says whether clients may register themselves.
 func New(issuerPath string, registration bool) Paths {
 	base := strings.TrimSuffix(issuerPath, "/")
-	p := Paths{exact: map[string]bool{foldPath("/.well-known/oauth-authorization-server" + base): true}}
+	p := Paths{exact: map[string]bool{foldCase("/.well-known/oauth-authorization-server" + base): true}}
 	if base != "" {
-		p.folders = []string{foldPath(base)}
+		p.folders = []string{foldCase(base)}
 		return p
 	}
 	for _, path := range Endpoints {
-		p.exact[foldPath(path)] = true
+		p.exact[foldCase(path)] = true
 	}
 	p.folders = append(p.folders, serverFolders...)
 	if registration {
@@ -48,45 +49,26 @@ func (p Paths) Has(path string) bool {
 	if isLower(path) {
 		return p.hasFolded(path)
 	}
-	for range maxDecodings {
-		if p.hasSpelling(path) || p.hasSpelling(cutAuthority(path)) {
-			return true
+	times := 0
+	for decoded := range pathspelling.Decoded(path) {
+		if times++; times == pathspelling.MaxDecodings || p.hasSpelling(decoded) {
+			return true // nobody has an honest reason to encode a path so often
 		}
-		decoded := decodePath(path)
-		if decoded == path {
-			return false
-		}
-		path = decoded
 	}
-	return true // nobody has an honest reason to encode a path so often
+	return false
 }
 
 // hasSpelling is Has without decoding.
 func (p Paths) hasSpelling(path string) bool {
-	if p.hasFolded(foldPath(path)) || p.hasFolded(foldPath(resolveDots(path))) {
-		return true
+	for reading := range pathspelling.Readings(path) {
+		if p.hasFolded(foldCase(reading)) {
+			return true
+		}
 	}
 	// A client that encodes its whole address sends the query as part of the path.
 	end := strings.IndexAny(path, "?#")
-	return end >= 0 && p.hasFolded(foldPath(resolveDots(path[:end])))
+	return end >= 0 && p.hasSpelling(path[:end])
 }
-
-// cutAuthority returns what servers take for the path that read a request's target as a reference: of //host/token,
-// PHP's parse_url says that the path is /token (RFC 3986 section 4.2). Of other paths it returns "".
-func cutAuthority(path string) string {
-	rest := strings.TrimLeft(path, `/\`)
-	if len(path)-len(rest) < 2 {
-		return ""
-	}
-	end := strings.IndexAny(rest, `/\`)
-	if end < 0 {
-		return ""
-	}
-	return rest[end:]
-}
-
-// maxDecodings is how often a path is decoded to see what it stands for.
-const maxDecodings = 8
 
 func (p Paths) hasFolded(path string) bool {
 	if p.exact[path] {
@@ -116,67 +98,10 @@ func isLower(path string) bool {
 	return path != "" && path[0] == '/'
 }
 
-// foldPath gives all spellings of a path, but for encodings and dot segments, the same form.
-func foldPath(path string) string {
-	var b strings.Builder
-	for segment := range strings.SplitSeq(strings.ReplaceAll(path, `\`, "/"), "/") {
-		segment, _, _ = strings.Cut(segment, ";")
-		segment, _, _ = strings.Cut(segment, "\x00")
-		segment = strings.TrimRightFunc(segment, func(c rune) bool { return c == '.' || unicode.IsSpace(c) || unicode.IsControl(c) })
-		if segment == "" {
-			continue
-		}
-		b.WriteByte('/')
-		for _, c := range segment {
-			// By way of the capital: the long s and the Kelvin sign have none of their own.
-			b.WriteRune(unicode.ToLower(unicode.ToUpper(c)))
-		}
-	}
-	return b.String()
-}
-
-// resolveDots removes dot segments, as RFC 3986 section 5.2.4 does.
-func resolveDots(path string) string {
-	var kept []string
-	for segment := range strings.SplitSeq(strings.ReplaceAll(path, `\`, "/"), "/") {
-		switch name, _, _ := strings.Cut(segment, ";"); name {
-		case "", ".":
-		case "..":
-			kept = kept[:max(0, len(kept)-1)]
-		default:
-			kept = append(kept, segment)
-		}
-	}
-	return "/" + strings.Join(kept, "/")
-}
-
-// decodePath decodes %XX, and %uXXXX as IIS does. Any other percent sign is kept.
-func decodePath(path string) string {
-	if !strings.Contains(path, "%") {
-		return path
-	}
-	var b strings.Builder
-	for i := 0; i < len(path); i++ {
-		if path[i] != '%' {
-			b.WriteByte(path[i])
-			continue
-		}
-		rest := path[i+1:]
-		if len(rest) >= 5 && rest[0]|0x20 == 'u' {
-			if n, err := strconv.ParseUint(rest[1:5], 16, 16); err == nil {
-				b.WriteRune(rune(n)) //nolint:gosec // 16 bits
-				i += 5
-				continue
-			}
-		}
-		if len(rest) >= 2 {
-			if n, err := strconv.ParseUint(rest[:2], 16, 8); err == nil {
-				b.WriteByte(byte(n)) //nolint:gosec // 8 bits
-				i += 2
-				continue
-			}
-		}
-		b.WriteByte('%')
-	}
-	return b.String()
+// foldCase gives a path the same form in every letter case, with and without a slash at its end.
+func foldCase(path string) string {
+	return strings.Map(func(c rune) rune {
+		// By way of the capital: the long s and the Kelvin sign have none of their own.
+		return unicode.ToLower(unicode.ToUpper(c))
+	}, strings.TrimSuffix(path, "/"))
 }
