@@ -91,7 +91,7 @@ func TestAccountPageListsEveryConsentAndGrant(t *testing.T) {
 	_, bobs := g.tokens("bob", "y")
 
 	p := g.account(b)
-	for _, want := range []string{"<bdi>web</bdi>", "<bdi>Your bank</bdi>", "Nobody has checked its name", "<bdi>native</bdi>", "It asks you at each sign-in",
+	for _, want := range []string{"<bdi>web</bdi>", "<bdi>Your bank</bdi>", "Nobody has checked its name", "<bdi>native</bdi>", "It asks for your permission at each sign-in",
 		"<bdi>Read</bdi>", `Since <time datetime="2030-03-17`} {
 		if !strings.Contains(p.body, want) {
 			t.Errorf("%q is not shown in %s", want, p.body)
@@ -100,7 +100,7 @@ func TestAccountPageListsEveryConsentAndGrant(t *testing.T) {
 	if n := len(p.buttons("withdraw")); n != 3 {
 		t.Errorf("%d applications", n)
 	}
-	if strings.Count(p.body, "Nobody has checked its name") != 1 || strings.Count(p.body, "It asks you at each sign-in") != 1 {
+	if strings.Count(p.body, "Nobody has checked its name") != 1 || strings.Count(p.body, "It asks for your permission at each sign-in") != 1 {
 		t.Error("marks on the wrong applications")
 	}
 	// Every one can be taken back, also that without a consent.
