@@ -286,10 +286,22 @@ func TestConsentForAnEarlierClientOfTheSameIDIsIgnored(t *testing.T) {
 	g.issued(b.get(authorizeURL(webRequest())), http.StatusFound)
 }
 
-func TestSelfRegisteredClientIsMarkedOnTheConsentPage(t *testing.T) {
+func TestSelfRegisteredClientIsMarkedOnThePages(t *testing.T) {
 	g := newEndRig(t)
+	const mark = "Nobody has checked its name"
+	if p := g.browser().get(authorizeURL(webRequest())); strings.Contains(p.body, mark) {
+		t.Error("an operator's client is marked")
+	}
 	g.clients.change("web", func(c *oauth.Client) { selfRegistered(c) })
-	if p := g.browser().consentPage(webRequest()); !strings.Contains(p.body, "Nobody has checked its name") || !strings.Contains(p.body, `href="/auth/account"`) {
+	b := g.browser()
+	login := b.get(authorizeURL(webRequest()))
+	g.isLogin(login)
+	for _, p := range []page{login, b.signIn(login, "ann", "wrong")} { // where a user types a password for "Your bank"
+		if !strings.Contains(p.body, mark) {
+			t.Errorf("the sign-in page: %s", p.body)
+		}
+	}
+	if p := g.browser().consentPage(webRequest()); !strings.Contains(p.body, mark) || !strings.Contains(p.body, `href="/auth/account"`) {
 		t.Error(p.body)
 	}
 }

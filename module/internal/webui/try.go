@@ -37,7 +37,7 @@ func fullAccount(form Form) AccountView {
 func (p *Pages) tryPages(files files) error {
 	form := Form{Action: "/a", Token: "t", Request: "r"}
 	views := map[string][]any{
-		"login": {LoginView{Form: form}, LoginView{Form: form, Client: "c", Username: "u", Failed: true},
+		"login": {LoginView{Form: form}, LoginView{Form: form, Client: "c", Username: "u", Failed: true, Unverified: true},
 			LoginView{Form: form, Limited: true}},
 		"consent": {ConsentView{Form: form, Client: "c"},
 			ConsentView{Form: form, Client: "c", Host: "h", User: "u", Scopes: []ScopeView{{"n", "t", true}, {Name: "n"}}, Remember: true,

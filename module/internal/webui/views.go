@@ -20,6 +20,8 @@ type LoginView struct {
 	Form
 	Client   string // name of the application that asks, "" outside of a request
 	Username string // what was typed before or hinted
+	// Unverified says that the application registered itself: nobody checked its name.
+	Unverified bool
 	// Failed says that the last attempt was refused. One text for every reason.
 	Failed bool
 	// Limited says: too many attempts, try later.

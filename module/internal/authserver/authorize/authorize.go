@@ -163,7 +163,7 @@ func (p inProgress) showLogin(username string) error {
 func (p inProgress) ClientID() string { return p.q.Client }
 
 func (p inProgress) LoginView() login.View {
-	return login.View{Title: p.client.Title(), Locales: p.q.Locales}
+	return login.View{Title: p.client.Title(), Unverified: p.client.SelfRegistered, Locales: p.q.Locales}
 }
 
 func (p inProgress) ShowAgain() error {

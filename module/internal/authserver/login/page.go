@@ -30,14 +30,15 @@ type Page struct {
 
 // View is what the login page is shown for.
 type View struct {
-	Title    string // of the client, "" outside of an authorization request
-	Locales  string // that the request asked for
-	Next     string // the path of ours to go to, "" for the account page
-	Sealed   string // the request or Next as a form carries it, "" to seal Next now
-	Username string
-	Status   int // default 200
-	Failed   bool
-	Limited  bool
+	Title      string // of the client, "" outside of an authorization request
+	Unverified bool   // the client registered itself
+	Locales    string // that the request asked for
+	Next       string // the path of ours to go to, "" for the account page
+	Sealed     string // the request or Next as a form carries it, "" to seal Next now
+	Username   string
+	Status     int // default 200
+	Failed     bool
+	Limited    bool
 }
 
 // ShowLogin shows the login page.
@@ -54,7 +55,7 @@ func (p *Page) ShowLogin(w http.ResponseWriter, r *http.Request, b session.Brows
 			Lang: p.Pages.Language(r, v.Locales), Action: p.Site.Base + page.LoginPath,
 			Token: b.Token(actionLogin, ""), Request: v.Sealed,
 		},
-		Client: v.Title, Username: v.Username, Failed: v.Failed, Limited: v.Limited,
+		Client: v.Title, Unverified: v.Unverified, Username: v.Username, Failed: v.Failed, Limited: v.Limited,
 	})
 	return nil
 }
