@@ -19,8 +19,8 @@ var shipped = filepath.Join("..", "..", "..", "examples")
 type Example struct {
 	// Dir is the copy.
 	Dir string
-	// Addrs is what it listens on, host:port, in the order of the ports in its run.sh.
-	Addrs []string
+	// addrs is what it listens on, host:port, in the order of the ports in its run.sh.
+	addrs []string
 	// Env is the environment of what runs in it.
 	Env []string
 	// Out is what run.sh has written.
@@ -69,7 +69,7 @@ func (e *Example) changePorts(t testing.TB, name string) {
 	var pairs []string
 	for i, port := range harness.FreePorts(t, len(needed)) {
 		pairs = append(pairs, needed[i], fmt.Sprint(port))
-		e.Addrs = append(e.Addrs, fmt.Sprintf("127.0.0.1:%d", port))
+		e.addrs = append(e.addrs, fmt.Sprintf("127.0.0.1:%d", port))
 	}
 	e.ports = strings.NewReplacer(pairs...)
 }

@@ -77,7 +77,7 @@ func (e *Example) End(t testing.TB) error {
 
 func (e *Example) nothingListens(t testing.TB) {
 	t.Helper()
-	for _, addr := range e.Addrs {
+	for _, addr := range e.addrs {
 		if c, err := net.Dial("tcp", addr); err == nil {
 			_ = c.Close()
 			t.Errorf("%s is still listened on after run.sh has ended", addr)
@@ -89,7 +89,7 @@ func (e *Example) nothingListens(t testing.TB) {
 // starts nothing.
 func (e *Example) RefusesTakenPorts(t testing.TB) {
 	t.Helper()
-	for _, addr := range e.Addrs {
+	for _, addr := range e.addrs {
 		l, err := net.Listen("tcp", addr)
 		harness.FailOn(t, err)
 		_, port, _ := net.SplitHostPort(addr)

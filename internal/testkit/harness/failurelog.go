@@ -40,19 +40,19 @@ func keepLog(config []byte) []byte {
 // showIfFailed ends the output of a failed test with the end of a log.
 func (g *Gateway) showIfFailed(t testing.TB, log *Output) {
 	t.Helper()
-	if text := log.Last(failureLines); t.Failed() && text != "" {
+	if text := log.last(failureLines); t.Failed() && text != "" {
 		t.Logf("the gateway at %s logged at the end:\n%s", g.ID, text)
 	}
 }
 
-// Last is the end of the output, so many lines at most.
-func (o *Output) Last(lines int) string {
+// last is the end of the output, so many lines at most.
+func (o *Output) last(lines int) string {
 	all := strings.SplitAfter(strings.TrimSuffix(o.String(), "\n"), "\n")
 	return strings.Join(all[max(0, len(all)-lines):], "")
 }
 
-// Reset forgets what was written.
-func (o *Output) Reset() {
+// reset forgets what was written.
+func (o *Output) reset() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.buf.Reset()

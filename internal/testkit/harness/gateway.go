@@ -87,7 +87,7 @@ func (g *Gateway) Changed(change func([]byte) []byte) { g.change = change }
 func (g *Gateway) BeginUnasked(t testing.TB, caddyfile string) {
 	t.Helper()
 	setDataDir(t, g.Dir)
-	logged.Reset()
+	logged.reset()
 	t.Cleanup(func() { g.showIfFailed(t, logged) })
 	FailOn(t, g.TryLoad(caddyfile))
 	t.Cleanup(func() {

@@ -58,9 +58,9 @@ func (c *Child) Kill() {
 // Process is the built program, running a Caddyfile in a process of its own.
 type Process struct {
 	*Child
-	// Ready is how long it took from the start until both sites and the admin endpoint
+	// ready is how long it took from the start until both sites and the admin endpoint
 	// took connections.
-	Ready time.Duration
+	ready time.Duration
 
 	t testing.TB
 }
@@ -91,7 +91,7 @@ func (g *Gateway) Run(t testing.TB, caddyfile string) *Process {
 	for _, address := range []string{g.Admin, g.ID, g.API} {
 		p.Await(t, 20*time.Second, func() bool { return takesConnections(t, address) })
 	}
-	p.Ready = time.Since(begun)
+	p.ready = time.Since(begun)
 	p.awaitConfig(g.Admin)
 	return p
 }

@@ -13,7 +13,7 @@ import (
 
 // The directives of the proxies: Caddy's and the gateway's own.
 const (
-	CaddysProxy = "reverse_proxy"
+	caddysProxy = "reverse_proxy"
 	OwnProxy    = "api_proxy"
 )
 
@@ -39,7 +39,7 @@ func UseProxy(t testing.TB, name string) {
 // OnEachProxy runs a test with each of the proxies.
 func OnEachProxy(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
-	for _, name := range []string{CaddysProxy, OwnProxy} {
+	for _, name := range []string{caddysProxy, OwnProxy} {
 		t.Run(name, func(t *testing.T) {
 			UseProxy(t, name)
 			test(t)
@@ -75,9 +75,9 @@ func exchangeProxies(part any, name string) {
 			exchangeProxies(p, name)
 		}
 		switch written := part["handler"]; {
-		case written == CaddysProxy && name == OwnProxy:
+		case written == caddysProxy && name == OwnProxy:
 			toOwnProxy(part)
-		case written == ownHandler && name == CaddysProxy:
+		case written == ownHandler && name == caddysProxy:
 			toCaddysProxy(part)
 		}
 	}
@@ -130,7 +130,7 @@ func toCaddysProxy(handler map[string]any) {
 		}
 		upstreams = append(upstreams, map[string]any{"dial": dial})
 	}
-	handler["handler"], handler["upstreams"] = CaddysProxy, upstreams
+	handler["handler"], handler["upstreams"] = caddysProxy, upstreams
 }
 
 var (
@@ -145,7 +145,7 @@ func ProxyInText(caddyfile string) string {
 		return caddyfile
 	}
 	caddyfile = proxyLine.ReplaceAllString(caddyfile, "${1}"+name+"${2}")
-	if name == CaddysProxy {
+	if name == caddysProxy {
 		caddyfile = toLine.ReplaceAllString(caddyfile, "${1}to {\n${1}\treverse_proxy${2}\n${1}}")
 	}
 	return caddyfile

@@ -7,9 +7,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 )
 
-// Compactor is implemented by stores that can replace their file by a copy without free space. It returns the size of
+// compactor is implemented by stores that can replace their file by a copy without free space. It returns the size of
 // the data before and after, in bytes, or [store.ErrBusy]. Reads MUST continue meanwhile.
-type Compactor interface {
+type compactor interface {
 	Compact(ctx context.Context) (before, after int64, err error)
 }
 
@@ -18,7 +18,7 @@ func compactStore(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, ok := backend.(Compactor)
+	file, ok := backend.(compactor)
 	if !ok {
 		return nil, Refuse(http.StatusConflict, "conflict", "the store has no file to compact; `store bolt` has")
 	}

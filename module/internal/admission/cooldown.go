@@ -26,15 +26,15 @@ func newCooldown() *cooldown {
 
 const untilBits = 40 // 34 years
 
-// Begin notes a refusal.
-func (c *cooldown) Begin(connection string, wait time.Duration) {
+// begin notes a refusal.
+func (c *cooldown) begin(connection string, wait time.Duration) {
 	slot, tag := c.findSlot(connection)
 	slot.Store(tag | uint64((c.now() + wait).Milliseconds()))
 }
 
-// Take returns how much of the wait of a connection is left, 0 for none, and forgets it: a
+// take returns how much of the wait of a connection is left, 0 for none, and forgets it: a
 // client waits once for each refusal.
-func (c *cooldown) Take(connection string) time.Duration {
+func (c *cooldown) take(connection string) time.Duration {
 	slot, tag := c.findSlot(connection)
 	v := slot.Load()
 	if v == 0 || v>>untilBits<<untilBits != tag || !slot.CompareAndSwap(v, 0) {

@@ -10,23 +10,23 @@ func TestEachRefusalDelaysAConnectionOnce(t *testing.T) {
 	c := newCooldown()
 	at := time.Minute
 	c.now = func() time.Duration { return at }
-	if left := c.Take("a"); left != 0 {
+	if left := c.take("a"); left != 0 {
 		t.Errorf("%v although never refused", left)
 	}
-	c.Begin("a", 2*time.Second)
+	c.begin("a", 2*time.Second)
 	at += 500 * time.Millisecond
-	if left := c.Take("b"); left != 0 {
+	if left := c.take("b"); left != 0 {
 		t.Errorf("another connection waits for %v", left)
 	}
-	if left := c.Take("a"); left != 1500*time.Millisecond {
+	if left := c.take("a"); left != 1500*time.Millisecond {
 		t.Errorf("%v left", left)
 	}
-	if left := c.Take("a"); left != 0 {
+	if left := c.take("a"); left != 0 {
 		t.Errorf("%v left for the second time", left)
 	}
-	c.Begin("a", time.Second)
+	c.begin("a", time.Second)
 	at += time.Second
-	if left := c.Take("a"); left != 0 {
+	if left := c.take("a"); left != 0 {
 		t.Errorf("%v left although it waited", left)
 	}
 }
@@ -36,14 +36,14 @@ func TestEachRefusalDelaysAConnectionOnce(t *testing.T) {
 func TestCooldownForgetsConnectionsBeyondItsSlots(t *testing.T) {
 	c := newCooldown()
 	for i := range 2 * slots {
-		c.Begin(fmt.Sprint("refused ", i), time.Hour)
+		c.begin(fmt.Sprint("refused ", i), time.Hour)
 	}
 	known := 0
 	for i := range 2 * slots {
-		if c.Take(fmt.Sprint("refused ", i)) > 0 {
+		if c.take(fmt.Sprint("refused ", i)) > 0 {
 			known++
 		}
-		if c.Take(fmt.Sprint("not refused ", i)) > 0 {
+		if c.take(fmt.Sprint("not refused ", i)) > 0 {
 			t.Fatal("waits for another's refusal")
 		}
 	}

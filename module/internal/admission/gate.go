@@ -192,8 +192,8 @@ func (g *gate) skipPause() {
 	}
 }
 
-// Admit reports whether a request may be worked on at once. If not, it may [gate.Wait].
-func (g *gate) Admit(c Class) bool {
+// admit reports whether a request may be worked on at once. If not, it may [gate.wait].
+func (g *gate) admit(c Class) bool {
 	now := int64(g.now())
 	g.startMeasuring()
 	n, p := g.admitted.Add(1), g.processors.Load()
@@ -223,9 +223,9 @@ func (g *gate) isLimiting(now int64) bool {
 	return last != 0 && now-last < int64(alert) || since != 0 && now-since >= int64(patience)
 }
 
-// Wait waits until a request is admitted that was not admitted at once, unless that would take longer than its class
+// wait waits until a request is admitted that was not admitted at once, unless that would take longer than its class
 // may wait or the context ends: then it returns false and after how many seconds the client may come again.
-func (g *gate) Wait(ctx context.Context, c Class) (retryAfter int, ok bool) {
+func (g *gate) wait(ctx context.Context, c Class) (retryAfter int, ok bool) {
 	now := g.now()
 	g.limited.Store(int64(now))
 	if c != Known && g.queue.waitForAdmission(ctx, limits[c].work*int(g.processors.Load()), limits[c].wait, g.roundAge(int64(now)), g.queueJoined) {

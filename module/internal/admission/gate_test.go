@@ -36,7 +36,7 @@ func (b *bench) next() {
 // admits sends so many requests at once and returns how many were admitted at once.
 func (b *bench) admits(c Class, n int) (admitted int) {
 	for range n {
-		if b.Admit(c) {
+		if b.admit(c) {
 			admitted++
 		}
 	}
@@ -64,11 +64,11 @@ func overloaded() *bench {
 	return b
 }
 
-// refusal is a Wait that ends at once: its context is over.
+// refusal is a wait that ends at once: its context is over.
 func (b *bench) refusal(c Class) (retryAfter int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	retryAfter, _ = b.Wait(ctx, c)
+	retryAfter, _ = b.wait(ctx, c)
 	return retryAfter
 }
 
@@ -169,7 +169,7 @@ func TestLowerClassesAreRefusedFirst(t *testing.T) {
 		admitted := 0
 		for range 5000 {
 			c := Class(r.IntN(int(classes)))
-			if b.Admit(c) {
+			if b.admit(c) {
 				if admitted++; c != Known && admitted > most(c) {
 					t.Fatalf("seed %d: %s admitted as number %d", seed, Classes[c], admitted)
 				}
@@ -178,7 +178,7 @@ func TestLowerClassesAreRefusedFirst(t *testing.T) {
 					t.Fatalf("Retry-After %d", retry)
 				}
 				for lower := range c {
-					if b.Admit(lower) {
+					if b.admit(lower) {
 						t.Fatalf("seed %d: %s admitted while %s is refused", seed, Classes[lower], Classes[c])
 					}
 				}
@@ -223,7 +223,7 @@ func TestQueueIsFirstInFirstOut(t *testing.T) {
 		n := 2*most(Client) + 3
 		for i := range n {
 			go func() {
-				if _, ok := b.Wait(t.Context(), Client); !ok {
+				if _, ok := b.wait(t.Context(), Client); !ok {
 					t.Error("refused")
 				}
 				mu.Lock()
@@ -271,7 +271,7 @@ func TestQueueLengthFollowsItsMaximumWait(t *testing.T) {
 			b.queue.took = c.took
 			ctx, cancel := context.WithCancel(t.Context())
 			for range 10 * maxWaiting {
-				go b.Wait(ctx, c.class)
+				go b.wait(ctx, c.class)
 			}
 			synctest.Wait()
 			if got := b.queue.length(); got != c.want {
@@ -279,7 +279,7 @@ func TestQueueLengthFollowsItsMaximumWait(t *testing.T) {
 			}
 			cancel()
 			synctest.Wait()
-			b.Admit(Client)
+			b.admit(Client)
 			b.next()
 			if got := b.admits(Client, most(Client)); got != most(Client) || b.queue.length() != 0 {
 				t.Errorf("clients that went away are still counted: %d admitted, %d wait", got, b.queue.length())
@@ -295,8 +295,8 @@ func TestProcessGateUnderTheRealScheduler(t *testing.T) {
 	for range 500 {
 		wg.Go(func() {
 			for range 100 {
-				if !g.Admit(Client) {
-					g.Wait(t.Context(), Client)
+				if !g.admit(Client) {
+					g.wait(t.Context(), Client)
 				}
 				for end := time.Now().Add(20 * time.Microsecond); time.Now().Before(end); {
 				}
@@ -306,7 +306,7 @@ func TestProcessGateUnderTheRealScheduler(t *testing.T) {
 	wg.Wait()
 	admitted := 0
 	for end := time.Now().Add(5 * time.Second); admitted < 100; time.Sleep(time.Millisecond) {
-		if g.Admit(Anonymous) {
+		if g.admit(Anonymous) {
 			admitted++
 		}
 		if time.Now().After(end) {
@@ -318,7 +318,7 @@ func TestProcessGateUnderTheRealScheduler(t *testing.T) {
 			t.Fatal("it measures although no requests come")
 		}
 	}
-	if g.Admit(Client); !g.measuring.Load() {
+	if g.admit(Client); !g.measuring.Load() {
 		t.Fatal("it does not measure although a request came")
 	}
 }
@@ -334,7 +334,7 @@ func TestKnownRequestsDoNotStarveTheQueue(t *testing.T) { // N10
 		var answered atomic.Int64
 		for range most(Client) {
 			go func() {
-				if _, ok := b.Wait(ctx, Client); ok {
+				if _, ok := b.wait(ctx, Client); ok {
 					answered.Add(1)
 				}
 			}()
@@ -359,17 +359,17 @@ func TestEndOfMeasuringLeavesNoRequestWaiting(t *testing.T) { // N10
 		synctest.Test(t, func(t *testing.T) {
 			g := processGate()
 			g.limited.Store(int64(g.now()))
-			g.Admit(Client)
+			g.admit(Client)
 			time.Sleep(at)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			var wg sync.WaitGroup
 			for range 2 * limits[Client].work * int(g.processors.Load()) {
-				if g.Admit(Client) {
+				if g.admit(Client) {
 					continue
 				}
 				wg.Go(func() {
-					if _, ok := g.Wait(ctx, Client); !ok && ctx.Err() != nil {
+					if _, ok := g.wait(ctx, Client); !ok && ctx.Err() != nil {
 						t.Errorf("%v after the first: a request waits for ever", at)
 					}
 				})

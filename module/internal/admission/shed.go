@@ -39,14 +39,14 @@ func NewShedder(log *slog.Logger) *Shedder {
 
 // admit asks the gate, where the request may have to wait a little, and counts a refusal.
 func (s *Shedder) admit(ctx context.Context, c Class) (retryAfter int, ok bool) {
-	if s.gate.Admit(c) {
+	if s.gate.admit(c) {
 		return 0, true
 	}
 	return s.wait(ctx, c)
 }
 
 func (s *Shedder) wait(ctx context.Context, c Class) (retryAfter int, ok bool) {
-	if retryAfter, ok = s.gate.Wait(ctx, c); ok {
+	if retryAfter, ok = s.gate.wait(ctx, c); ok {
 		return 0, true
 	}
 	s.refused[c].Inc()
@@ -63,7 +63,7 @@ func (s *Shedder) AdmitToken(ctx context.Context, raw string, known func(string)
 	if raw == "" {
 		return s.admit(ctx, Anonymous)
 	}
-	if s.gate.Admit(Client) {
+	if s.gate.admit(Client) {
 		return 0, true
 	}
 	if known(raw) { // not asked before, since it takes a digest
@@ -81,10 +81,10 @@ func (s *Shedder) AdmitOrHold(ctx context.Context, c Class, connection string) (
 	if retryAfter, ok = s.admit(ctx, c); ok || connection == "" {
 		return retryAfter, ok
 	}
-	if left := s.cooldown.Take(connection); left > 0 {
+	if left := s.cooldown.take(connection); left > 0 {
 		s.hold(ctx, min(left, maxHold))
 	} else {
-		s.cooldown.Begin(connection, time.Duration(retryAfter)*time.Second)
+		s.cooldown.begin(connection, time.Duration(retryAfter)*time.Second)
 	}
 	return retryAfter, false
 }

@@ -50,8 +50,8 @@ type Config struct {
 	Log   *slog.Logger
 
 	Lifetimes Lifetimes
-	// GrantsPerUser is how many live grants one user has at one client at most, default
-	// [grant.DefaultPerPair]. At the cap the least recently used ends.
+	// GrantsPerUser is how many live grants one user has at one client at most. Default: 100.
+	// At the cap the least recently used ends.
 	GrantsPerUser int
 	// Sweep is called when something was ended whose records are to be deleted, as an
 	// [ending.Sweeper] does. Default: nobody is told.
@@ -106,8 +106,8 @@ type Lifetimes struct {
 
 // Protect bounds guessing and hashing.
 type Protect struct {
-	LoginFailures    int           // failures within LoginWindow that lock a user or a name, default 10
-	LoginWindow      time.Duration // default 15 min
+	LoginFailures    int           // failures within loginWindow that lock a user or a name, default 10
+	loginWindow      time.Duration // default 15 min
 	Lockout          time.Duration // default 15 min
 	CodesPerUser     int           // authorization codes and implicit tokens a minute for one user, default 60
 	PerAddress       int           // failed sign-ins a minute for one address (IPv6: one /64), default 30
@@ -140,8 +140,6 @@ type Tokens interface {
 	Issue(ctx context.Context, a token.Access) (string, error)
 	// PublicKeys returns what the jwks address serves, making the first key if there is none.
 	PublicKeys(ctx context.Context) (keyring.KeySet, error)
-	// Algorithms are the names of the signing algorithms in use.
-	Algorithms() []string
 	// IssueID signs an id_token with alg, RS256 when empty. Errors are technical.
 	IssueID(ctx context.Context, id token.ID, alg string) (string, error)
 	// ReadHint returns the content of an id_token that this issuer made, expired or not.
@@ -237,18 +235,18 @@ func (c *Config) fill() error {
 	set(&c.Lifetimes.SessionIdle, time.Hour)
 	set(&c.Lifetimes.Request, 10*time.Minute)
 	set(&c.Protect.LoginFailures, 10)
-	set(&c.Protect.LoginWindow, 15*time.Minute)
+	set(&c.Protect.loginWindow, 15*time.Minute)
 	set(&c.Protect.Lockout, 15*time.Minute)
 	set(&c.Protect.PerAddress, 30)
 	set(&c.Protect.CodesPerUser, 60)
 	set(&c.Protect.ClientFailures, 10)
-	set(&c.Protect.HashConcurrency, HashConcurrency())
+	set(&c.Protect.HashConcurrency, hashConcurrency())
 	set(&c.Protect.HashQueueTimeout, 8*time.Second)
 	return nil
 }
 
-// HashConcurrency is the default of [Protect]'s.
-func HashConcurrency() int { return min(max(1, runtime.GOMAXPROCS(0)/2), 4) }
+// hashConcurrency is the default of [Protect]'s.
+func hashConcurrency() int { return min(max(1, runtime.GOMAXPROCS(0)/2), 4) }
 
 func set[T comparable](field *T, value T) {
 	var zero T

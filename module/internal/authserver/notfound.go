@@ -17,9 +17,9 @@ type notFoundBody struct {
 	} `json:"error"`
 }
 
-// NotFound answers where there is nothing below the issuer: with the errors of Variant B below /sns/, whose callers
+// notFound answers where there is nothing below the issuer: with the errors of Variant B below /sns/, whose callers
 // read nothing else, with JSON to whoever asks for it, and otherwise with a page.
-func (s *Server) NotFound(w http.ResponseWriter, r *http.Request) {
+func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")

@@ -154,7 +154,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !ok {
-		s.NotFound(w, r)
+		s.notFound(w, r)
 		return
 	}
 	if s.answerCORS(w, r, rt) {

@@ -110,10 +110,10 @@ func TestDamagedKeyRingIsNotReportedAsWrongSecret(t *testing.T) {
 
 func TestEndSessionsRemovesOnlySignIns(t *testing.T) {
 	stays := []store.Kind{store.KindUser, store.KindUsername, store.KindClient, store.KindRevocation, store.KindEnding, store.KindPairwise, store.KindVanished}
-	w := used(t, slices.Concat(stays, slices.DeleteFunc(Ending(), func(k store.Kind) bool { return k == store.KindKeyRing }))...)
+	w := used(t, slices.Concat(stays, slices.DeleteFunc(ending(), func(k store.Kind) bool { return k == store.KindKeyRing }))...)
 	ended, err := EndSessions(t.Context(), w)
-	if err != nil || ended != len(Ending()) {
-		t.Errorf("%d, %v, want %d", ended, err, len(Ending()))
+	if err != nil || ended != len(ending()) {
+		t.Errorf("%d, %v, want %d", ended, err, len(ending()))
 	}
 	c, err := Inspect(t.Context(), w, nil)
 	if err != nil || c.Records != len(stays) {
@@ -136,7 +136,7 @@ func TestBackupFileIsNamedOnlyWhenComplete(t *testing.T) {
 	if _, err := f.WriteString("text"); err != nil {
 		t.Fatal(err)
 	}
-	if err := CheckAbsent(path); err != nil {
+	if err := checkAbsent(path); err != nil {
 		t.Errorf("before it is complete: %v", err)
 	}
 	if err := f.Sync(); err != nil {

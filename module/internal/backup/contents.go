@@ -61,9 +61,9 @@ func (c *Contents) CheckSecrets(secrets ...[]byte) error {
 	return nil
 }
 
-// Ending lists the kinds of records with which somebody is signed in or can get a token, and the keys that signed the
+// ending lists the kinds of records with which somebody is signed in or can get a token, and the keys that signed the
 // tokens in circulation.
-func Ending() []store.Kind {
+func ending() []store.Kind {
 	return []store.Kind{
 		store.KindSession, store.KindCode, store.KindGrant, store.KindConsent, store.KindPushed,
 		store.KindTicket, store.KindUserCode, store.KindTurn, store.KindKeyRing,
@@ -73,7 +73,7 @@ func Ending() []store.Kind {
 // deletesAtOnce is how many records are removed at a time, so that they share their way to the disk.
 const deletesAtOnce = 128
 
-// EndSessions removes the records of [Ending] and returns their number. No token issued before now is accepted: the keys
+// EndSessions removes the records of [ending] and returns their number. No token issued before now is accepted: the keys
 // that signed them are gone.
 func EndSessions(ctx context.Context, b store.Backend) (ended int, err error) {
 	w, ok := b.(store.Walker)
@@ -81,7 +81,7 @@ func EndSessions(ctx context.Context, b store.Backend) (ended int, err error) {
 		return 0, errors.New("backup: the store cannot go through its records")
 	}
 	ends := make(map[store.Kind]bool)
-	for _, k := range Ending() {
+	for _, k := range ending() {
 		ends[k] = true
 	}
 	err = w.Walk(ctx, func(page []store.Record) error {

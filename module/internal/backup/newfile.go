@@ -18,7 +18,7 @@ type NewFile struct {
 
 // Create begins a file. It refuses a path that exists.
 func Create(path string) (*NewFile, error) {
-	if err := CheckAbsent(path); err != nil {
+	if err := checkAbsent(path); err != nil {
 		return nil, err
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.partial") // mode 0600
@@ -31,8 +31,8 @@ func Create(path string) (*NewFile, error) {
 	return &NewFile{file, path, os.Link}, nil
 }
 
-// CheckAbsent refuses a path that exists, even as a symbolic link to nothing.
-func CheckAbsent(path string) error {
+// checkAbsent refuses a path that exists, even as a symbolic link to nothing.
+func checkAbsent(path string) error {
 	switch _, err := os.Lstat(path); {
 	case err == nil:
 		return existsError(path)
@@ -60,7 +60,7 @@ func (f *NewFile) Keep() error {
 	case errors.Is(err, fs.ErrExist):
 		return existsError(f.path) // even if it is gone by now: this one has no name
 	default: // not every file system has links
-		if err := CheckAbsent(f.path); err != nil {
+		if err := checkAbsent(f.path); err != nil {
 			return err
 		}
 		if err := os.Rename(f.Name(), f.path); err != nil {

@@ -51,8 +51,8 @@ func (c *Clients) termsOf(k store.Client) []string {
 // grantTerm is the term of an optional grant type. No origin has a space.
 func grantTerm(g oauth.GrantType) string { return "grant_type " + string(g) }
 
-// HasOrigin reports whether a client in the store has this origin. Errors are technical.
-func (c *Clients) HasOrigin(ctx context.Context, origin string) (bool, error) {
+// hasOrigin reports whether a client in the store has this origin. Errors are technical.
+func (c *Clients) hasOrigin(ctx context.Context, origin string) (bool, error) {
 	found, err := c.anyWith(ctx, origin)
 	return found != nil, err
 }
@@ -141,9 +141,9 @@ func (c *Clients) dropTerms(ctx context.Context, lost []store.Record) {
 // errChecking says that another node has begun to check the index, and may never finish.
 var errChecking = errors.New("clientstore: another node checks the index of clients")
 
-// CheckIndex writes the records of terms that have none, unless a node did so within [checkEvery]. After an error,
+// checkIndex writes the records of terms that have none, unless a node did so within [checkEvery]. After an error,
 // which is technical or [errChecking], another call tries again.
-func (c *Clients) CheckIndex(ctx context.Context) error {
+func (c *Clients) checkIndex(ctx context.Context) error {
 	due, leased := false, false
 	err := c.changeIndex(ctx, func(v *store.OriginIndex) bool {
 		now := c.Now()

@@ -163,7 +163,7 @@ func TestUnfinishedCheckOfTheIndexIsRepeatedByAnotherNode(t *testing.T) {
 		if err := c.Stored.changeIndex(t.Context(), func(v *store.OriginIndex) bool { v.Lease = time.Now().Add(checkLease); return true }); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Stored.CheckIndex(t.Context()); !errors.Is(err, errChecking) {
+		if err := c.Stored.checkIndex(t.Context()); !errors.Is(err, errChecking) {
 			t.Errorf("beside a node that checks: %v", err)
 		}
 		c.AllowsOrigin("https://old.example")

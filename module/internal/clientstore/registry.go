@@ -159,7 +159,7 @@ func (r *Registry) lookUpOrigin(origin string, before bool) bool {
 	defer cancel()
 	at := r.Stored.Now()
 	r.checkIndex(ctx, at)
-	there, err := r.Stored.HasOrigin(ctx, origin)
+	there, err := r.Stored.hasOrigin(ctx, origin)
 	if err != nil {
 		there = before
 	}
@@ -187,7 +187,7 @@ func (r *Registry) checkIndex(ctx context.Context, now time.Time) {
 		defer close(done)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkEvery/2)
 		defer cancel()
-		if r.Stored.CheckIndex(ctx) != nil { // the store is away, or a node that may have stopped does it: soon again
+		if r.Stored.checkIndex(ctx) != nil { // the store is away, or a node that may have stopped does it: soon again
 			r.mu.Lock()
 			r.checked = now.Add(checkLease - checkEvery)
 			r.mu.Unlock()

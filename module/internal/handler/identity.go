@@ -70,7 +70,7 @@ func (f *facts) identityValue(r *http.Request, name string) (any, bool) {
 		if f.names == nil || a.Subject == "" {
 			return "", true
 		}
-		return f.names.Name(r.Context(), a.Subject), true
+		return f.names.name(r.Context(), a.Subject), true
 	}
 	return nil, false
 }

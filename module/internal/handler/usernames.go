@@ -32,8 +32,8 @@ func NewUserNames(users directory.Directory) *UserNames {
 	return &UserNames{users: users, now: time.Now}
 }
 
-// Name returns the name of a user, or "" if the user has none or the directory does not respond.
-func (n *UserNames) Name(ctx context.Context, subject string) string {
+// name returns the name of a user, or "" if the user has none or the directory does not respond.
+func (n *UserNames) name(ctx context.Context, subject string) string {
 	begun := n.now()
 	if until := n.pausedUntil.Load(); until != 0 {
 		again := begun.Add(nameTimeout + namePause).UnixNano()

@@ -37,7 +37,7 @@ func TestHangingDirectoryDelaysFewRequests(t *testing.T) {
 			t.Helper()
 			begun := time.Now()
 			d.asked = 0
-			if got := n.Name(ctx, "u-1"); got != name || time.Since(begun) != took || d.asked != asked {
+			if got := n.name(ctx, "u-1"); got != name || time.Since(begun) != took || d.asked != asked {
 				t.Errorf("N17 %q after %v, asked %d times; want %q after %v, %d", got, time.Since(begun), d.asked, name, took, asked)
 			}
 		}
@@ -56,7 +56,7 @@ func TestHangingDirectoryDelaysFewRequests(t *testing.T) {
 			}
 			time.Sleep(namePause)
 		}
-		go n.Name(t.Context(), "u-1") // who asks again is one
+		go n.name(t.Context(), "u-1") // who asks again is one
 		synctest.Wait()
 		want(t.Context(), "", 0, 0)
 		time.Sleep(nameTimeout + namePause)

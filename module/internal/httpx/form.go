@@ -47,9 +47,9 @@ func (f Form) Names() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(f.values)), func(name string) bool { return len(f.values[name]) == 0 })
 }
 
-// MaxParams is the maximum number of parameters of a form. They are counted before any is decoded:
+// maxParams is the maximum number of parameters of a form. They are counted before any is decoded:
 // thousands of small ones cost far more than their size suggests.
-const MaxParams = 100
+const maxParams = 100
 
 // ReadForm reads a request's body as application/x-www-form-urlencoded. [LimitBody] must have
 // limited the body. A refused form is a [*FormError]; any other error means that the body could not
@@ -130,8 +130,8 @@ func ParseForm(encoded string, repeatable ...string) (Form, error) {
 // eachParam calls add for every parameter. add returns false to refuse one.
 func eachParam(encoded string, add func(name, value string) bool) error {
 	bad := func(reason string) error { return &FormError{http.StatusBadRequest, reason} }
-	if strings.Count(encoded, "&") >= MaxParams {
-		return bad(fmt.Sprintf("there are more than %d parameters", MaxParams))
+	if strings.Count(encoded, "&") >= maxParams {
+		return bad(fmt.Sprintf("there are more than %d parameters", maxParams))
 	}
 	for pair := range strings.SplitSeq(encoded, "&") {
 		if pair == "" {

@@ -14,10 +14,10 @@ import (
 
 func TestFormParameterCountIsLimited(t *testing.T) {
 	piece := func(n int) string { return strings.TrimSuffix(strings.Repeat("a=1&", n), "&") }
-	if _, err := ParseForm(piece(MaxParams), "a"); err != nil {
+	if _, err := ParseForm(piece(maxParams), "a"); err != nil {
 		t.Error(err)
 	}
-	if _, err := ParseForm(piece(MaxParams+1), "a"); err == nil {
+	if _, err := ParseForm(piece(maxParams+1), "a"); err == nil {
 		t.Error("one more was accepted")
 	}
 }

@@ -100,8 +100,8 @@ func (c *Claims) OptionalCount(name string) int64 {
 	return n
 }
 
-// Bytes returns a member in base64url (RFC 7518 section 2), which must be present.
-func (c *Claims) Bytes(name string) []byte {
+// bytes returns a member in base64url (RFC 7518 section 2), which must be present.
+func (c *Claims) bytes(name string) []byte {
 	raw, err := Base64.DecodeString(c.Text(name))
 	c.OK = c.OK && err == nil
 	return raw

@@ -26,11 +26,11 @@ func PublicKey(jwk *Claims) (key crypto.PublicKey, err error) {
 	curve := jwk.OptionalText("crv")
 	switch kty := jwk.Text("kty"); kty {
 	case "EC":
-		key, err = ecKey(curve, jwk.Bytes("x"), jwk.Bytes("y"))
+		key, err = ecKey(curve, jwk.bytes("x"), jwk.bytes("y"))
 	case "RSA":
-		key, err = rsaKey(jwk.Bytes("n"), jwk.Bytes("e"))
+		key, err = rsaKey(jwk.bytes("n"), jwk.bytes("e"))
 	case "OKP":
-		x := jwk.Bytes("x")
+		x := jwk.bytes("x")
 		if curve != "Ed25519" || len(x) != ed25519.PublicKeySize {
 			return nil, errors.New("not an Ed25519 key")
 		}

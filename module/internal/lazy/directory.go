@@ -83,7 +83,7 @@ func (d *Directory) Size(ctx context.Context) (used, most int64, ok bool) {
 
 // Destruct closes a directory that no configuration and no request uses any more.
 func (d *Directory) Destruct() error {
-	return d.users.Drop(func(open directory.Directory) error {
+	return d.users.drop(func(open directory.Directory) error {
 		if c, ok := open.(io.Closer); ok {
 			return c.Close()
 		}

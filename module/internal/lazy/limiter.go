@@ -59,4 +59,4 @@ func (l *Limiter) Stats() (s ratelimit.Stats, ok bool) {
 }
 
 // Destruct closes a limiter that no configuration and no request uses any more.
-func (l *Limiter) Destruct() error { return l.open.Drop(ratelimit.OpenSource.Close) }
+func (l *Limiter) Destruct() error { return l.open.drop(ratelimit.OpenSource.Close) }

@@ -30,7 +30,7 @@ func (s *Store) Open(ctx context.Context) (store.Backend, error) {
 }
 
 // Close closes the backend. A later use opens it again.
-func (s *Store) Close() error { return s.backend.Drop(store.Backend.Close) }
+func (s *Store) Close() error { return s.backend.drop(store.Backend.Close) }
 
 // Destruct closes a store that no configuration and no request uses any more.
 func (s *Store) Destruct() error { return s.Close() }

@@ -12,7 +12,7 @@ import (
 const openRetry = time.Second
 
 // Value opens something at first use, so that checking a configuration touches neither disk nor
-// network, and again at the first use after Drop. An open value is found without locking,
+// network, and again at the first use after drop. An open value is found without locking,
 // because guards need it for every request.
 type Value[T any] struct {
 	open atomic.Pointer[T]
@@ -46,8 +46,8 @@ func (l *Value[T]) Get(ctx context.Context, open func(context.Context) (T, error
 	return v, nil
 }
 
-// Drop closes the value if it is open. Concurrent users open it again after it is closed.
-func (l *Value[T]) Drop(shut func(T) error) error {
+// drop closes the value if it is open. Concurrent users open it again after it is closed.
+func (l *Value[T]) drop(shut func(T) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if v := l.open.Swap(nil); v != nil {

@@ -40,7 +40,7 @@ func TestParallelFirstUsesOpenOnceAndCacheFailures(t *testing.T) {
 		all(2, nil)
 		shut := 0
 		for range 2 {
-			if err := l.Drop(func(v int) error { shut += v; return away }); shut != 2 || err != nil && !errors.Is(err, away) {
+			if err := l.drop(func(v int) error { shut += v; return away }); shut != 2 || err != nil && !errors.Is(err, away) {
 				t.Errorf("closed %d, %v", shut, err)
 			}
 		}

@@ -65,9 +65,9 @@ func NewBook(cap int, now func() time.Time) *Book {
 	return &Book{cap: max(cap, 1), now: now, start: now(), kinds: make(map[string]*shard)}
 }
 
-// Rate returns the rate that all sources share under a name. The caller chooses name and rule, and
+// rate returns the rate that all sources share under a name. The caller chooses name and rule, and
 // a name keeps the rule it was first used with. The rule's Lock has no effect.
-func (b *Book) Rate(name string, r Rule) *fairshare.Rate {
+func (b *Book) rate(name string, r Rule) *fairshare.Rate {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.rates == nil {
@@ -86,7 +86,7 @@ func (b *Book) TakeShare(key string, own Rule, from fairshare.Source, name strin
 	if refused, retry := b.Refused(key, own); refused {
 		return false, retry
 	}
-	if ok, retry = b.Rate(name, together).Take(from, cost); !ok {
+	if ok, retry = b.rate(name, together).Take(from, cost); !ok {
 		return false, retry
 	}
 	return b.Take(key, own)

@@ -37,7 +37,7 @@ func TestRefusedAttemptTakesNothingFromTheBook(t *testing.T) {
 	if !take("198.51.100.1", 1) || take("198.51.101.1", 1) {
 		t.Error("the last of the reserve was not a newcomer's")
 	}
-	if ok, _ := b.Rate("other", together).Take(fairshare.From("1.0.0.1"), 10); !ok {
+	if ok, _ := b.rate("other", together).Take(fairshare.From("1.0.0.1"), 10); !ok {
 		t.Error("two names share a rate")
 	}
 }

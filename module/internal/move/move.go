@@ -33,10 +33,10 @@ type Target interface {
 var (
 	// ErrNotEmpty: the target has records that no move of this source has written.
 	ErrNotEmpty = errors.New("it has records already")
-	// ErrOtherMove: a move of another source was begun and not finished.
-	ErrOtherMove = errors.New("records of another store are being moved into it, or that was interrupted")
-	// ErrDiffers: a record is not what was copied. Somebody uses one of the stores.
-	ErrDiffers = errors.New("a record differs from the one that was copied: does a gateway use one of the stores?")
+	// errOtherMove: a move of another source was begun and not finished.
+	errOtherMove = errors.New("records of another store are being moved into it, or that was interrupted")
+	// errDiffers: a record is not what was copied. Somebody uses one of the stores.
+	errDiffers = errors.New("a record differs from the one that was copied: does a gateway use one of the stores?")
 )
 
 // Begin marks the target, so that an interrupted move can be continued and no gateway uses half of the records. from
@@ -48,7 +48,7 @@ func Begin(ctx context.Context, to Target, from string) (again bool, err error) 
 	case err == nil && under.From == from:
 		return true, nil
 	case err == nil:
-		return false, fmt.Errorf("%w: %s, since %s", ErrOtherMove, under.From, under.Begun.UTC().Format(time.DateTime))
+		return false, fmt.Errorf("%w: %s, since %s", errOtherMove, under.From, under.Begun.UTC().Format(time.DateTime))
 	case !errors.Is(err, store.ErrNotFound):
 		return false, err
 	}
@@ -143,7 +143,7 @@ func checkLists(ctx context.Context, to store.Backend, children map[family]count
 				after = page[len(page)-1].ID
 			}
 			if found > want.all || found < want.lasting {
-				return fmt.Errorf("%w (a list has %d of %d records of the kind %s)", ErrDiffers, found, want.all, f.kind)
+				return fmt.Errorf("%w (a list has %d of %d records of the kind %s)", errDiffers, found, want.all, f.kind)
 			}
 			return nil
 		})
@@ -154,7 +154,7 @@ func checkLists(ctx context.Context, to store.Backend, children map[family]count
 // listPage is how many children are listed at a time.
 const listPage = 1000
 
-// compare reports with [ErrDiffers] whether the target has another record, or none although it has not expired. A child must
+// compare reports with [errDiffers] whether the target has another record, or none although it has not expired. A child must
 // be found through its parent too.
 func compare(ctx context.Context, to store.Backend, r store.Record) error {
 	var have store.Record
@@ -166,13 +166,13 @@ func compare(ctx context.Context, to store.Backend, r store.Record) error {
 	case errors.Is(err, store.ErrNotFound) && !r.Expires.IsZero() && !time.Now().Before(r.Expires):
 		return nil
 	case errors.Is(err, store.ErrNotFound):
-		return fmt.Errorf("%w (a %s is missing)", ErrDiffers, r.Kind)
+		return fmt.Errorf("%w (a %s is missing)", errDiffers, r.Kind)
 	case err != nil:
 		return err
 	}
 	late := have.Expires.Sub(r.Expires)
 	if have.Expires.IsZero() != r.Expires.IsZero() || late < 0 || late > precision || have.Parent != r.Parent || !bytes.Equal(have.Value, r.Value) {
-		return fmt.Errorf("%w (a %s)", ErrDiffers, r.Kind)
+		return fmt.Errorf("%w (a %s)", errDiffers, r.Kind)
 	}
 	return nil
 }

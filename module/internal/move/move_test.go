@@ -111,10 +111,10 @@ func TestInterruptedMoveResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	to.refuse, to.nothing = nil, false
-	if err := Check(t.Context(), from, to, nil); !errors.Is(err, ErrDiffers) {
+	if err := Check(t.Context(), from, to, nil); !errors.Is(err, errDiffers) {
 		t.Errorf("half of the records: %v", err)
 	}
-	if _, err := Begin(t.Context(), to, "elsewhere"); !errors.Is(err, ErrOtherMove) {
+	if _, err := Begin(t.Context(), to, "elsewhere"); !errors.Is(err, errOtherMove) {
 		t.Errorf("another source: %v", err)
 	}
 	if again, err := Begin(t.Context(), to, "here"); err != nil || !again {
@@ -154,10 +154,10 @@ func TestCheckFindsEachDifference(t *testing.T) {
 			if _, err := to.Create(t.Context(), other); err != nil {
 				t.Fatal(err)
 			}
-			if err := Check(t.Context(), from, to, nil); !errors.Is(err, ErrDiffers) {
+			if err := Check(t.Context(), from, to, nil); !errors.Is(err, errDiffers) {
 				t.Errorf("the check: %v", err)
 			}
-			if err := Copy(t.Context(), from, to, nil); name != "key" && !errors.Is(err, ErrDiffers) {
+			if err := Copy(t.Context(), from, to, nil); name != "key" && !errors.Is(err, errDiffers) {
 				t.Errorf("the copy: %v", err)
 			}
 		})
@@ -177,7 +177,7 @@ func TestUnlistedChildFailsTheCheck(t *testing.T) {
 	if err := Copy(t.Context(), from, to, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := Check(t.Context(), from, unlisted{to}, nil); !errors.Is(err, ErrDiffers) {
+	if err := Check(t.Context(), from, unlisted{to}, nil); !errors.Is(err, errDiffers) {
 		t.Errorf("%v", err)
 	}
 }

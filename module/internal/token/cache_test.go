@@ -66,7 +66,7 @@ func TestCacheReturnsTheSameContent(t *testing.T) { // G22
 
 func TestCachesAreLimited(t *testing.T) { // G25
 	n := start(t, "EdDSA")
-	v, err := NewVerifier(VerifierConfig{Ring: n.ring, Revocations: n.revocations, CacheSize: MinCache, Now: n.now})
+	v, err := NewVerifier(VerifierConfig{Ring: n.ring, Revocations: n.revocations, cacheSize: MinCache, Now: n.now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestCacheSizeHoldsForAnyNumberOfTokens(t *testing.T) {
 	n := start(t, "EdDSA")
 	raw := n.issue(t)
 	for _, times := range []int{1, 2, 10} {
-		v, err := NewVerifier(VerifierConfig{Ring: n.ring, Revocations: n.revocations, CacheSize: MinCache, Now: n.now})
+		v, err := NewVerifier(VerifierConfig{Ring: n.ring, Revocations: n.revocations, cacheSize: MinCache, Now: n.now})
 		if err != nil {
 			t.Fatal(err)
 		}

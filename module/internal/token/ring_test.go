@@ -50,7 +50,7 @@ func TestConstructorsRefuseIncompleteConfigs(t *testing.T) { // G37
 		"verifier, no ring":        func() error { _, err := NewVerifier(VerifierConfig{Revocations: revocations}); return err },
 		"verifier, no revocations": func() error { _, err := NewVerifier(VerifierConfig{Ring: ring}); return err },
 		"verifier, negative cache": func() error {
-			_, err := NewVerifier(VerifierConfig{Ring: ring, Revocations: revocations, CacheSize: -1})
+			_, err := NewVerifier(VerifierConfig{Ring: ring, Revocations: revocations, cacheSize: -1})
 			return err
 		},
 	} {

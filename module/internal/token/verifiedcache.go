@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// DefaultCache is how many bytes a verifier takes for tokens that it verified, but at most a sixteenth of the
+	// defaultCache is how many bytes a verifier takes for tokens that it verified, but at most a sixteenth of the
 	// memory limit of the Go runtime. MinCache and MaxCache bound a configured size.
-	DefaultCache = 64 << 20
+	defaultCache = 64 << 20
 	MinCache     = 2 << 20
 	MaxCache     = 1 << 40
 
@@ -65,7 +65,7 @@ func newVerifiedCache(size int64) (c *verifiedCache, err error) {
 // resize applies another size in bytes, 0 for the default. What fits stays.
 func (c *verifiedCache) resize(size int64) {
 	if size == 0 {
-		size = max(MinCache, min(DefaultCache, debug.SetMemoryLimit(-1)/16))
+		size = max(MinCache, min(defaultCache, debug.SetMemoryLimit(-1)/16))
 	}
 	c.size.Store(size)
 	bad := min(maxBad, size/16/badBytes)

@@ -17,8 +17,8 @@ import (
 type VerifierConfig struct {
 	Ring        *keyring.Ring
 	Revocations *revocationlist.List
-	// CacheSize is how many bytes verified tokens may take, from [MinCache] to [MaxCache]; 0 means [DefaultCache].
-	CacheSize int64
+	// cacheSize is how many bytes verified tokens may take, from [MinCache] to [MaxCache]; 0 means [defaultCache].
+	cacheSize int64
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -53,13 +53,13 @@ func NewVerifier(c VerifierConfig) (*Verifier, error) {
 	if c.Ring == nil || c.Revocations == nil {
 		return nil, errors.New("token: a verifier needs a key ring and revocations")
 	}
-	if c.CacheSize != 0 && (c.CacheSize < MinCache || c.CacheSize > MaxCache) {
-		return nil, fmt.Errorf("token: a cache of %d bytes, expected %d to %d", c.CacheSize, MinCache, int64(MaxCache))
+	if c.cacheSize != 0 && (c.cacheSize < MinCache || c.cacheSize > MaxCache) {
+		return nil, fmt.Errorf("token: a cache of %d bytes, expected %d to %d", c.cacheSize, MinCache, int64(MaxCache))
 	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	cache, err := newVerifiedCache(c.CacheSize)
+	cache, err := newVerifiedCache(c.cacheSize)
 	if err != nil {
 		return nil, err
 	}

@@ -75,7 +75,7 @@ func (f *Feed) Publish(d *Decision) {
 	}
 	d.shorten()
 	for _, w := range *all {
-		if !w.filter.Matches(d) {
+		if !w.filter.matches(d) {
 			continue
 		}
 		select {

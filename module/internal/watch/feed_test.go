@@ -87,7 +87,7 @@ func TestStatusFilterTakesCodesAndClasses(t *testing.T) {
 		f, err := ParseFilter(url.Values{"status": {list}})
 		var matched []string
 		for status, name := range map[int]string{200: "200", 400: "400", 429: "429", 499: "499", 500: "500"} {
-			if f.Matches(&Decision{Status: status}) {
+			if f.matches(&Decision{Status: status}) {
 				matched = append(matched, name)
 			}
 		}

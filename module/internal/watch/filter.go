@@ -50,8 +50,8 @@ func ParseFilter(q url.Values) (Filter, error) {
 	return f, err
 }
 
-// Matches reports whether the filter selects a decision.
-func (f *Filter) Matches(d *Decision) bool {
+// matches reports whether the filter selects a decision.
+func (f *Filter) matches(d *Decision) bool {
 	return (f.Client == "" || f.Client == d.Client) &&
 		(f.User == "" || f.User == d.User) &&
 		strings.HasPrefix(d.Path, f.Path) &&

@@ -85,8 +85,8 @@ func (c *Config) LoadTrust(ctx caddy.Context) (err error) {
 	return nil
 }
 
-// DefaultPrefix is the prefix of keys unless another one is configured.
-const DefaultPrefix = "gatehouse:"
+// defaultPrefix is the prefix of keys unless another one is configured.
+const defaultPrefix = "gatehouse:"
 
 const maxPrefix = 64
 

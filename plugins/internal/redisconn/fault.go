@@ -15,9 +15,9 @@ var faults = []string{
 	"NOAUTH", "WRONGPASS", "NOPERM", "MOVED", "ASK", "ERR max number of clients", "ERR Client sent AUTH",
 }
 
-// Unavailable reports whether err means that Redis cannot serve, as opposed to a reply, a wrong
+// unavailable reports whether err means that Redis cannot serve, as opposed to a reply, a wrong
 // command, or a caller that went away.
-func Unavailable(err error) bool {
+func unavailable(err error) bool {
 	switch {
 	case err == nil, errors.Is(err, goredis.Nil), errors.Is(err, context.Canceled):
 		return false

@@ -20,8 +20,8 @@ type Tuning struct {
 	Timeout time.Duration
 	// Connections is the maximum number of connections to each server. 0: 10 for each processor.
 	Connections int
-	// OnConnect is called for each new connection unless it is nil.
-	OnConnect func()
+	// onConnect is called for each new connection unless it is nil.
+	onConnect func()
 }
 
 const keepAlive = 15 * time.Second
@@ -83,8 +83,8 @@ func newDialer(n *Network, config *tls.Config, t Tuning) func(ctx context.Contex
 		ctx, cancel := context.WithTimeout(ctx, t.Dial)
 		defer cancel()
 		conn, err := dial(ctx, network, address)
-		if err == nil && t.OnConnect != nil {
-			t.OnConnect()
+		if err == nil && t.onConnect != nil {
+			t.onConnect()
 		}
 		return conn, err
 	}

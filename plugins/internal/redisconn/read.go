@@ -71,7 +71,7 @@ func Values(ctx context.Context, client goredis.UniversalClient, keys []string) 
 			case errors.Is(err, goredis.Nil):
 			default:
 				if moved, _ := redirection(err); !moved {
-					if Unavailable(err) {
+					if unavailable(err) {
 						nodes.ReloadState(ctx)
 					}
 					return nil, err

@@ -39,7 +39,7 @@ func runOnKeyNode(ctx context.Context, client goredis.UniversalClient, key strin
 		if err == nil {
 			return nil
 		}
-		if Unavailable(err) { // so that the next call finds the new primary
+		if unavailable(err) { // so that the next call finds the new primary
 			nodes.ReloadState(ctx)
 		}
 		moved, to := redirection(err)

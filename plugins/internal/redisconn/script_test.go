@@ -95,7 +95,7 @@ func TestScriptWithLostReplyIsNotRepeated(t *testing.T) {
 		for range 5 {
 			proxy.DropReplies(1, "EVALSHA")
 			_, err := count.Run(t.Context(), client, key)
-			if !Unavailable(err) || Unapplied(err) {
+			if !unavailable(err) || Unapplied(err) {
 				t.Errorf("%s: %v, want a fault that leaves open what happened", name, err)
 			}
 		}
@@ -154,7 +154,7 @@ func TestClusterSlotMoveIsFollowed(t *testing.T) {
 func TestUnderReplicatedWriteIsNotASuccess(t *testing.T) {
 	alone, pair := redistest.Shared(t), redistest.SharedSentinel(t)
 	_, err := count.RunAndWait(t.Context(), connect(t, Config{URL: alone.URL()}), Wait{1, 20 * time.Millisecond}, []string{"wait:a"})
-	if !errors.Is(err, ErrReplicas) || !Unavailable(err) || Unapplied(err) {
+	if !errors.Is(err, ErrReplicas) || !unavailable(err) || Unapplied(err) {
 		t.Errorf("without a replica: %v", err)
 	}
 	if got, err := count.RunAndWait(t.Context(), connect(t, Config{URL: pair.URL()}), Wait{1, time.Second}, []string{"wait:b"}); err != nil || got != int64(1) {
@@ -226,7 +226,7 @@ func TestDemotedPrimaryIsLeftAndFoundAgain(t *testing.T) {
 		host, port, _ := strings.Cut(other.Addr, ":")
 		server.CLI("replicaof", host, port)
 		_, err := count.RunAndWait(t.Context(), client, w, []string{"a"})
-		if !Unavailable(err) || !Unapplied(err) {
+		if !unavailable(err) || !Unapplied(err) {
 			t.Errorf("%v, want READONLY as a fault that changed nothing", err)
 		}
 		if n := client.PoolStats().TotalConns; n != 0 {
@@ -259,11 +259,11 @@ func TestWrongRedisPasswordIsNotShown(t *testing.T) {
 	for password, fine := range map[string]bool{"right": true, "hush": false} {
 		c := Config{URL: server.URL(), Password: password}
 		_, err := count.Run(t.Context(), connect(t, c), []string{"a"})
-		if (err == nil) != fine || err != nil && (!Unavailable(err) || strings.Contains(err.Error(), password)) {
+		if (err == nil) != fine || err != nil && (!unavailable(err) || strings.Contains(err.Error(), password)) {
 			t.Errorf("%v", err)
 		}
 	}
-	if _, err := count.Run(t.Context(), connect(t, Config{URL: server.URL()}), []string{"a"}); !Unavailable(err) {
+	if _, err := count.Run(t.Context(), connect(t, Config{URL: server.URL()}), []string{"a"}); !unavailable(err) {
 		t.Errorf("without one: %v", err)
 	}
 }
@@ -312,7 +312,7 @@ func TestRedisFaultClassification(t *testing.T) {
 		{reply("WRONGTYPE Operation against a key"), false, false},
 		{fmt.Errorf("store: %w", reply("NOAUTH Authentication required.")), true, true},
 	} {
-		if got := Unavailable(c.err); got != c.unavailable {
+		if got := unavailable(c.err); got != c.unavailable {
 			t.Errorf("Unavailable(%v) = %v", c.err, got)
 		}
 		if got := Unapplied(c.err); got != c.unapplied {

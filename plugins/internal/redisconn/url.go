@@ -40,7 +40,7 @@ func Parse(address string) (Settings, error) {
 // parseAddress splits the URL before placeholders are replaced, so that a password may contain
 // any character. A URL that is a single placeholder is replaced first.
 func parseAddress(address string, replace func(string) (string, error)) (Settings, error) {
-	s := Settings{Prefix: DefaultPrefix, password: hideText(""), sentinelPassword: hideText(""), key: hideText("")}
+	s := Settings{Prefix: defaultPrefix, password: hideText(""), sentinelPassword: hideText(""), key: hideText("")}
 	if address == "" {
 		return s, errForm
 	}

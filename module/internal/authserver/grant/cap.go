@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// DefaultPerPair is the maximum number of live grants of one user at one client, unless
+	// defaultPerPair is the maximum number of live grants of one user at one client, unless
 	// configured.
-	DefaultPerPair = 100
-	// MaxPerPair keeps the record of a pair below 100 KiB.
-	MaxPerPair = 1000
+	defaultPerPair = 100
+	// maxPerPair keeps the record of a pair below 100 KiB.
+	maxPerPair = 1000
 	// maxUnlisted is how many grants a user may have, at all clients, before lists of them are kept.
 	maxUnlisted = 16
 	// grantPage is how many grants are read at a time to begin a list.

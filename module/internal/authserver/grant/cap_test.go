@@ -188,8 +188,8 @@ func TestGrantCapEndsOnlyGrantsOfTheSamePair(t *testing.T) { // N02
 }
 
 func TestMaximumGrantListFitsIntoARecord(t *testing.T) {
-	r := newCapRig(t, MaxPerPair)
-	for range MaxPerPair + 1 {
+	r := newCapRig(t, maxPerPair)
+	for range maxPerPair + 1 {
 		g := r.grant(secret.ID())
 		g.Epochs = store.Epochs{Subject: r.at.UnixMilli(), Pair: r.at.UnixMilli()}
 		r.at = r.at.Add(time.Second + 123456789)
@@ -201,7 +201,7 @@ func TestMaximumGrantListFitsIntoARecord(t *testing.T) {
 	if err != nil || len(rec.Value) > store.MaxValueLength*3/4 {
 		t.Errorf("%d bytes, %v", len(rec.Value), err)
 	}
-	if r.evicted != 1 || len(r.live(t)) != MaxPerPair {
+	if r.evicted != 1 || len(r.live(t)) != maxPerPair {
 		t.Errorf("%d evicted, %d live", r.evicted, len(r.live(t)))
 	}
 }

@@ -75,7 +75,7 @@ type Config struct {
 	Evicted func()
 	Now     func() time.Time
 
-	// PerPair is the maximum number of live grants of one user at one client, [DefaultPerPair] by default. At the
+	// PerPair is the maximum number of live grants of one user at one client, [defaultPerPair] by default. At the
 	// cap, the least recently used grant ends.
 	PerPair int
 
@@ -106,11 +106,11 @@ func (c *Config) fill() error {
 	if c.Access < time.Second || c.Refresh < time.Second || c.RefreshIdle < 0 || c.RefreshGrace < 0 {
 		return errors.New("grant: tokens must live for at least a second, and no time may be negative")
 	}
-	if c.PerPair < 0 || c.PerPair > MaxPerPair {
-		return fmt.Errorf("grant: %d grants of one user at one client; at most %d are allowed", c.PerPair, MaxPerPair)
+	if c.PerPair < 0 || c.PerPair > maxPerPair {
+		return fmt.Errorf("grant: %d grants of one user at one client; at most %d are allowed", c.PerPair, maxPerPair)
 	}
 	if c.PerPair == 0 {
-		c.PerPair = DefaultPerPair
+		c.PerPair = defaultPerPair
 	}
 	if c.Evicted == nil {
 		c.Evicted = func() {}

@@ -33,8 +33,8 @@ type View struct {
 	Title      string // of the client, "" outside of an authorization request
 	Unverified bool   // the client registered itself
 	Locales    string // that the request asked for
-	Next       string // the path of ours to go to, "" for the account page
-	Sealed     string // the request or Next as a form carries it, "" to seal Next now
+	next       string // the path of ours to go to, "" for the account page
+	Sealed     string // the request or next as a form carries it, "" to seal next now
 	Username   string
 	Status     int // default 200
 	Failed     bool
@@ -43,8 +43,8 @@ type View struct {
 
 // ShowLogin shows the login page.
 func (p *Page) ShowLogin(w http.ResponseWriter, r *http.Request, b session.Browser, v View) error {
-	if v.Next != "" && v.Sealed == "" {
-		sealed, err := p.sealNext(b, v.Next)
+	if v.next != "" && v.Sealed == "" {
+		sealed, err := p.sealNext(b, v.next)
 		if err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func (p *Page) Require(w http.ResponseWriter, r *http.Request, b session.Browser
 	if err != nil || who != nil {
 		return who, err
 	}
-	return nil, p.ShowLogin(w, r, b, View{Next: next})
+	return nil, p.ShowLogin(w, r, b, View{next: next})
 }
 
 // nextPath is a path of ours to go to after signing in. The form carries it in place of an authorization request,

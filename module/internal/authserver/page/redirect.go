@@ -33,7 +33,7 @@ func (p *Writer) Answer(w http.ResponseWriter, r *http.Request, to Callback, par
 		params = append(params, "state", to.State)
 	}
 	if !to.VariantB {
-		params = append(params, "iss", p.Site.Issuer)
+		params = append(params, "iss", p.Site.issuer)
 	}
 	if to.Fragment {
 		Redirect(w, r, to.URI+"#"+query.Encode(params...))

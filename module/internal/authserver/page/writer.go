@@ -64,7 +64,7 @@ const (
 // Site is where the pages are. All of it comes from the configured issuer, nothing from request headers, which an
 // attacker can choose.
 type Site struct {
-	Issuer string // absolute, without a trailing slash
+	issuer string // absolute, without a trailing slash
 	Base   string // the issuer's path, "" for none
 	Origin string // of the issuer, as browsers write it
 	HTTPS  bool
@@ -73,10 +73,10 @@ type Site struct {
 // NewSite returns the site of an issuer.
 func NewSite(issuer *url.URL) Site {
 	return Site{
-		Issuer: strings.TrimSuffix(issuer.String(), "/"), Base: strings.TrimSuffix(issuer.Path, "/"),
+		issuer: strings.TrimSuffix(issuer.String(), "/"), Base: strings.TrimSuffix(issuer.Path, "/"),
 		Origin: oauth.Origin(issuer), HTTPS: issuer.Scheme == "https",
 	}
 }
 
 // URL returns the absolute address of one of our paths.
-func (s Site) URL(path string) string { return s.Issuer + path }
+func (s Site) URL(path string) string { return s.issuer + path }

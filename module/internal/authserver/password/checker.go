@@ -83,7 +83,7 @@ type Outcome struct {
 type Attempt struct {
 	Username, Password string
 	Address            string  // without port
-	AuthenticatedAs    bool    // sent by a client that authenticated itself
+	authenticatedAs    bool    // sent by a client that authenticated itself
 	Known              []Known // who signed in at this browser before
 	Vouched            *Known  // the one of them with this name, if any
 }
@@ -120,7 +120,7 @@ func (c *Checker) Check(ctx context.Context, a Attempt) (Outcome, error) {
 		}
 		return Outcome{Verdict: Refused}, nil
 	}
-	switch err := c.queue.Enter(ctx, fairshare.From(a.Address), a.AuthenticatedAs || a.Vouched != nil, c.nextPatience()); {
+	switch err := c.queue.Enter(ctx, fairshare.From(a.Address), a.authenticatedAs || a.Vouched != nil, c.nextPatience()); {
 	case errors.Is(err, fairshare.ErrShare):
 		return Outcome{Verdict: Limited, Retry: queueRetry}, nil
 	case err != nil:
@@ -204,7 +204,7 @@ func (c *Checker) CheckPassword(ctx context.Context, r grant.Request, username, 
 	if err := CheckSize(username, password); err != nil {
 		return directory.User{}, false, err
 	}
-	o, err := c.Check(ctx, Attempt{Username: username, Password: password, Address: r.Address, AuthenticatedAs: !r.Client.Public})
+	o, err := c.Check(ctx, Attempt{Username: username, Password: password, Address: r.Address, authenticatedAs: !r.Client.Public})
 	if err != nil {
 		c.CountSignIn("error")
 		return directory.User{}, false, refusal.OrUnavailable(err)

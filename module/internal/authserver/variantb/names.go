@@ -31,14 +31,14 @@ const (
 	nameFirst  = "o"
 )
 
-// OpenID returns the identifier of a user at a client. Errors are technical.
-func (n *Names) OpenID(ctx context.Context, client, subject string) (string, error) {
+// openID returns the identifier of a user at a client. Errors are technical.
+func (n *Names) openID(ctx context.Context, client, subject string) (string, error) {
 	return n.name(ctx, useOpenID, client, subject)
 }
 
-// UnionID returns the identifier of a user at all clients of one owner, or at the client alone
+// unionID returns the identifier of a user at all clients of one owner, or at the client alone
 // if it has no owner. Errors are technical.
-func (n *Names) UnionID(ctx context.Context, c *oauth.Client, subject string) (string, error) {
+func (n *Names) unionID(ctx context.Context, c *oauth.Client, subject string) (string, error) {
 	// IDs contain no NUL, so an owner cannot be mistaken for a client.
 	of := "\x00" + c.ID
 	if c.Owner != "" {

@@ -25,14 +25,14 @@ func names(t *testing.T, b store.Backend, with string) *Names {
 func TestOpenIDIsStableAcrossSecrets(t *testing.T) {
 	m := storetest.NewMemory(nil)
 	old, fresh := names(t, m, "a"), names(t, m, "b")
-	first, err := old.OpenID(t.Context(), "c", "u")
+	first, err := old.openID(t.Context(), "c", "u")
 	if err != nil || len(first) != nameLength || first[:1] != nameFirst {
 		t.Fatalf("%q %v", first, err)
 	}
-	if again, err := fresh.OpenID(t.Context(), "c", "u"); err != nil || again != first {
+	if again, err := fresh.openID(t.Context(), "c", "u"); err != nil || again != first {
 		t.Errorf("%q %v after %q", again, err, first)
 	}
-	if other, _ := names(t, storetest.NewMemory(nil), "b").OpenID(t.Context(), "c", "u"); other == first {
+	if other, _ := names(t, storetest.NewMemory(nil), "b").openID(t.Context(), "c", "u"); other == first {
 		t.Error("the name does not depend on the secret: anybody can make it")
 	}
 	if all, err := m.List(t.Context(), store.KindPairwise, "u", "", 10); err != nil || len(all) != 1 || !all[0].Expires.IsZero() {
@@ -51,15 +51,15 @@ func TestOpenIDsDifferByUserAndSite(t *testing.T) {
 		seen[name] = what
 	}
 	for _, pair := range [][2]string{{"c", "u"}, {"d", "u"}, {"c", "v"}, {"cu", ""}, {"", "cu"}} {
-		name, err := n.OpenID(t.Context(), pair[0], pair[1])
+		name, err := n.openID(t.Context(), pair[0], pair[1])
 		add("openid of "+pair[0]+"/"+pair[1], name, err)
 	}
 	for _, c := range []oauth.Client{{ID: "c"}, {ID: "d"}, {ID: "c", Owner: "c"}, {ID: "c", Owner: "d"}} {
-		name, err := n.UnionID(t.Context(), &c, "u")
+		name, err := n.unionID(t.Context(), &c, "u")
 		add("unionid of "+c.Owner+"/"+c.ID, name, err)
 	}
-	first, _ := n.UnionID(t.Context(), &oauth.Client{ID: "x", Owner: "acme"}, "u")
-	if again, err := n.UnionID(t.Context(), &oauth.Client{ID: "y", Owner: "acme"}, "u"); err != nil || again != first {
+	first, _ := n.unionID(t.Context(), &oauth.Client{ID: "x", Owner: "acme"}, "u")
+	if again, err := n.unionID(t.Context(), &oauth.Client{ID: "y", Owner: "acme"}, "u"); err != nil || again != first {
 		t.Errorf("of one owner: %q and %q, %v", first, again, err)
 	}
 }
@@ -73,7 +73,7 @@ func TestParallelOpenIDCreationsAgree(t *testing.T) {
 	for i := range 32 {
 		n := names(t, m, string(rune('a'+i%4)))
 		all.Go(func() {
-			name, err := n.OpenID(t.Context(), "c", "u")
+			name, err := n.openID(t.Context(), "c", "u")
 			mu.Lock()
 			defer mu.Unlock()
 			if got[name] = true; err != nil {
@@ -92,19 +92,19 @@ func TestFaultCreatesNoOpenID(t *testing.T) {
 	n := names(t, m, "a")
 	fault := errors.New("away")
 	m.Fail(fault)
-	if name, err := n.OpenID(t.Context(), "c", "u"); !errors.Is(err, fault) || name != "" {
+	if name, err := n.openID(t.Context(), "c", "u"); !errors.Is(err, fault) || name != "" {
 		t.Errorf("%q %v", name, err)
 	}
 	m.Fail(nil)
 	m.LoseReply(fault)
-	if _, err := n.OpenID(t.Context(), "c", "u"); err != nil && !errors.Is(err, fault) {
+	if _, err := n.openID(t.Context(), "c", "u"); err != nil && !errors.Is(err, fault) {
 		t.Error(err)
 	}
-	if _, err := n.OpenID(t.Context(), "c", "u"); err != nil {
+	if _, err := n.openID(t.Context(), "c", "u"); err != nil {
 		t.Error("the record that was written is not read:", err)
 	}
 	n.Keys = func(context.Context) (*secret.Keys, error) { return nil, fault }
-	if _, err := n.OpenID(t.Context(), "d", "u"); !errors.Is(err, fault) {
+	if _, err := n.openID(t.Context(), "d", "u"); !errors.Is(err, fault) {
 		t.Error(err)
 	}
 }

@@ -109,11 +109,11 @@ func (e *Endpoints) grantRequest(r *http.Request, c *oauth.Client, form httpx.Fo
 // the user a new sign-in. A library that repeats a failed exchange finds its code unchanged.
 func (e *Endpoints) issueTokens(r *http.Request, c *oauth.Client, p grant.Pending, g oauth.GrantType) (tokenAnswer, error) {
 	ctx := r.Context()
-	openid, err := e.Names.OpenID(ctx, c.ID, p.Subject)
+	openid, err := e.Names.openID(ctx, c.ID, p.Subject)
 	if err != nil {
 		return tokenAnswer{}, oauth.Unavailable(err)
 	}
-	unionid, err := e.Names.UnionID(ctx, c, p.Subject)
+	unionid, err := e.Names.unionID(ctx, c, p.Subject)
 	if err != nil {
 		return tokenAnswer{}, oauth.Unavailable(err)
 	}

@@ -42,7 +42,7 @@ func (e *Endpoints) userinfo(r *http.Request) (*oauth.Client, profile, error) {
 	if !slices.Contains(of.Scopes, oauth.SNSLogin) && !slices.Contains(of.Scopes, oauth.SNSUserinfo) {
 		return nil, profile{}, refuse(noScope)
 	}
-	unionid, err := e.Names.UnionID(r.Context(), of.client, of.Subject)
+	unionid, err := e.Names.unionID(r.Context(), of.client, of.Subject)
 	if err != nil {
 		return nil, profile{}, oauth.Unavailable(err)
 	}

@@ -16,7 +16,7 @@ var variable = regexp.MustCompile(`\{env\.([A-Za-z_][A-Za-z0-9_]*)\}`)
 // service may get them from a file.
 func (f *file) substituteEnvironment(out *adminapi.Findings) (restore func()) {
 	var missing []string
-	for _, m := range variable.FindAllSubmatch(f.JSON, -1) {
+	for _, m := range variable.FindAllSubmatch(f.json, -1) {
 		if name := string(m[1]); os.Getenv(name) == "" && !slices.Contains(missing, name) {
 			missing = append(missing, name)
 		}

@@ -19,9 +19,9 @@ import (
 type File struct {
 	Name    string
 	Source  []byte // as it was written
-	JSON    []byte // what the adapter made of it
-	Changed time.Time
-	Running bool // a gateway answers at its admin endpoint, and has its ports
+	json    []byte // what the adapter made of it
+	changed time.Time
+	running bool // a gateway answers at its admin endpoint, and has its ports
 }
 
 // file is a File while it is checked.
@@ -32,14 +32,14 @@ type file struct {
 	substituted bool // variables of the environment are missing here
 }
 
-// Check loads the configuration as `caddy validate` does, and looks for what works and should be different.
-func (f File) Check(ctx context.Context) adminapi.Findings {
+// check loads the configuration as `caddy validate` does, and looks for what works and should be different.
+func (f File) check(ctx context.Context) adminapi.Findings {
 	const check = "configuration"
 	c := &file{File: f, places: findPlaces(f.Source, f.Name)}
 	var out adminapi.Findings
 	restore := c.substituteEnvironment(&out)
 	defer restore()
-	app, err := explain.ReadConfiguration(f.JSON)
+	app, err := explain.ReadConfiguration(f.json)
 	if err != nil {
 		out.Fail(check, "write the global option `gatehouse { issuer ... }`", "%v", err)
 		return c.placed(out)
@@ -47,7 +47,7 @@ func (f File) Check(ctx context.Context) adminapi.Findings {
 	c.Configuration = *app
 	c.issuer, err = gateway.ParseIssuer(app.App.Issuer, caddy.NewReplacer())
 	if err == nil {
-		err = validate(f.JSON)
+		err = validate(f.json)
 	}
 	if err != nil {
 		out.Fail(check, "correct what the message names; the gateway does not start, or keeps the configuration before", "%v", err)
@@ -86,7 +86,7 @@ func (f *file) tryPlugins(parent context.Context) (out adminapi.Findings) {
 		if f.substituted && strings.Contains(string(part.raw), "{env.") {
 			continue // it would be asked with a value that nobody chose
 		}
-		fresh, err := explain.ReadConfiguration(f.JSON) // loading a module empties its field
+		fresh, err := explain.ReadConfiguration(f.json) // loading a module empties its field
 		if err != nil {
 			continue
 		}

@@ -184,7 +184,7 @@ func (f *file) adminEndpoint() (out adminapi.Findings) {
 			Listen   string `json:"listen"`
 		} `json:"admin"`
 	}
-	if json.Unmarshal(f.JSON, &c) != nil {
+	if json.Unmarshal(f.json, &c) != nil {
 		return nil
 	}
 	listen, err := caddy.ParseNetworkAddress(c.Admin.Listen)
@@ -199,7 +199,7 @@ func (f *file) adminEndpoint() (out adminapi.Findings) {
 
 // clock looks for a clock that is behind the file.
 func (f *file) clock(now time.Time) (out adminapi.Findings) {
-	if ahead := f.Changed.Sub(now); ahead > skewLimit {
+	if ahead := f.changed.Sub(now); ahead > skewLimit {
 		out.Fail("clock", "set the clock with NTP: tokens are issued and judged by it", "%s was changed %v in the future: the clock of this machine is behind, or was", f.Name, ahead.Round(time.Second))
 	}
 	return out
@@ -207,7 +207,7 @@ func (f *file) clock(now time.Time) (out adminapi.Findings) {
 
 // ports looks for addresses on which somebody else listens.
 func (f *file) ports() (out adminapi.Findings) {
-	if f.Running {
+	if f.running {
 		return nil // the gateway itself
 	}
 	tried := make(map[string]bool)

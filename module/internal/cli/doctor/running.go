@@ -42,7 +42,7 @@ func Running(ctx context.Context, admin *adminclient.Client) (out adminapi.Findi
 	if err != nil {
 		out.Fail("configuration", "the message says what is wrong", "%v", err)
 	}
-	return slices.Concat(out, more, Issuer(ctx, found.Issuer))
+	return slices.Concat(out, more, issuer(ctx, found.Issuer))
 }
 
 // WithFile checks a configuration file, and the gateway that runs with it, if one does.
@@ -50,24 +50,24 @@ func WithFile(ctx context.Context, name, adapter string) (out adminapi.Findings)
 	f := File{Name: filepath.Base(name)}
 	var err error
 	if f.Source, err = os.ReadFile(name); err == nil {
-		f.JSON, _, _, err = caddycmd.LoadConfig(name, adapter)
+		f.json, _, _, err = caddycmd.LoadConfig(name, adapter)
 	}
 	if err != nil {
 		out.Fail("configuration", "correct what the message names; `caddy adapt` reads the file in the same way", "%v", err)
 		return out
 	}
 	if info, err := os.Stat(name); err == nil {
-		f.Changed = info.ModTime()
+		f.changed = info.ModTime()
 	}
 	var running adminapi.Findings
 	if admin, err := adminclient.New("", name, adapter); err == nil {
 		running = Running(ctx, admin)
-		if f.Running = running[0].Grade == adminapi.GradeOK; !f.Running {
+		if f.running = running[0].Grade == adminapi.GradeOK; !f.running {
 			running = nil
 			running.OK("admin", "no gateway answers at %s: only the file is checked", admin.Address)
 		}
 	}
-	out = f.Check(ctx)
+	out = f.check(ctx)
 	for _, one := range running {
 		if !slices.ContainsFunc(out, func(o adminapi.Finding) bool {
 			return o.Check == one.Check && o.Grade == one.Grade && o.Message == one.Message

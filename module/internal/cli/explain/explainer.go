@@ -68,7 +68,7 @@ func Request(c *Configuration, q Question) ([]Explanation, error) {
 func (e *Explainer) Ask(name string, s Server, host string) (*Explanation, error) {
 	e.at = &Explanation{Server: name, Listen: s.Listen, Host: host, Guards: []Verdict{}}
 	if e.at.Address = e.q.Scheme + "://" + e.q.Host; e.q.Host == "" {
-		e.at.Address = e.PublicAddress(s, host)
+		e.at.Address = e.publicAddress(s, host)
 	}
 	e.named = s.NamedRoutes
 	known := slices.Concat(e.App.Declared(), oauth.VariantBScopes)

@@ -13,11 +13,11 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// PublicAddress returns the address under which clients reach a host of a server, without a
+// publicAddress returns the address under which clients reach a host of a server, without a
 // path; "" for a server that answers for any host. Behind a proxy that is another than the
 // one that Caddy listens on: the issuer and the audiences of guards tell it. Otherwise
 // http_port and https_port stand for 80 and 443, as they do where Caddy redirects.
-func (e *Explainer) PublicAddress(s Server, host string) string {
+func (e *Explainer) publicAddress(s Server, host string) string {
 	if host == "" {
 		return ""
 	}
@@ -25,7 +25,7 @@ func (e *Explainer) PublicAddress(s Server, host string) string {
 		return origin
 	}
 	for raw := range s.All("gatehouse_guard") {
-		if _, c, err := e.Policy(raw); err == nil && c.Audience != e.issuer {
+		if _, c, err := e.policy(raw); err == nil && c.Audience != e.issuer {
 			if origin := originOf(c.Audience, host); origin != "" {
 				return origin
 			}
@@ -106,7 +106,7 @@ func (s Server) names(host string) bool {
 // though it does not listen there.
 func (e *Explainer) reachedAs(s Server, q Question) bool {
 	for _, host := range s.Hosts(Question{}) {
-		if e.PublicAddress(s, host) == q.Scheme+"://"+q.Host {
+		if e.publicAddress(s, host) == q.Scheme+"://"+q.Host {
 			return true
 		}
 	}
@@ -123,7 +123,7 @@ func NoSite(q Question, c *Configuration) string {
 	for _, name := range SortedKeys(c.Servers) {
 		s := c.Servers[name]
 		for _, host := range s.Hosts(Question{}) {
-			sites = append(sites, SiteText(e.PublicAddress(s, host), s.Listen))
+			sites = append(sites, SiteText(e.publicAddress(s, host), s.Listen))
 		}
 	}
 	return fmt.Sprintf("no site of this configuration listens for %s://%s; there are: %s", q.Scheme, q.Host, strings.Join(sites, ", "))

@@ -116,14 +116,14 @@ type Needs struct {
 	Scopes   []string `json:"scopes"`
 }
 
-// Imagined verifies every token as the one that is asked about.
-type Imagined struct{ Access token.Access }
+// imagined verifies every token as the one that is asked about.
+type imagined struct{ Access token.Access }
 
 // Verify implements guard.Verifier.
-func (v Imagined) Verify(context.Context, string) (*token.Access, error) { return &v.Access, nil }
+func (v imagined) Verify(context.Context, string) (*token.Access, error) { return &v.Access, nil }
 
-// Policy returns a guard of the configuration and its policy.
-func (e *Explainer) Policy(raw json.RawMessage) (g oauthguard.Guard, c guard.Config, err error) {
+// policy returns a guard of the configuration and its policy.
+func (e *Explainer) policy(raw json.RawMessage) (g oauthguard.Guard, c guard.Config, err error) {
 	if err = json.Unmarshal(raw, &g); err == nil {
 		c, err = g.Policy(guard.Config{Issuer: e.issuer, Audience: e.audience})
 	}
@@ -132,7 +132,7 @@ func (e *Explainer) Policy(raw json.RawMessage) (g oauthguard.Guard, c guard.Con
 
 // publishes reports whether a guard answers the request itself, with its metadata.
 func (e *Explainer) publishes(raw json.RawMessage, r *http.Request) bool {
-	_, c, err := e.Policy(raw)
+	_, c, err := e.policy(raw)
 	m, _ := guard.NewResourceMetadata(c.Audience, c.Issuer, nil)
 	return err == nil && m.Answers(r)
 }
@@ -140,11 +140,11 @@ func (e *Explainer) publishes(raw json.RawMessage, r *http.Request) bool {
 // judge asks a guard's own decision. r is changed as the guard changes it for the next
 // handler.
 func (e *Explainer) judge(raw json.RawMessage, r *http.Request) (Verdict, error) {
-	g, c, err := e.Policy(raw)
+	g, c, err := e.policy(raw)
 	if err != nil {
 		return Verdict{}, err
 	}
-	c.Verifier = Imagined{token.Access{
+	c.Verifier = imagined{token.Access{
 		Issuer: c.Issuer, Audience: []string{c.Audience}, Subject: "user", Client: "client", Scopes: e.q.Scopes,
 		Expires: time.Now().Add(time.Hour),
 	}}
@@ -164,7 +164,7 @@ func (e *Explainer) judge(raw json.RawMessage, r *http.Request) (Verdict, error)
 		Path: r.URL.EscapedPath(), Rule: d.Rule + 1, Shadow: g.Shadow,
 	}
 	if d.Rule >= 0 {
-		v.Words = RuleWords(g.Rules[d.Rule])
+		v.Words = ruleWords(g.Rules[d.Rule])
 	} else if len(g.Rules) == 0 {
 		v.Words = NoRules
 	} else {
@@ -197,8 +197,8 @@ func preflightNote(g *oauthguard.Guard) string {
 	return "a CORS preflight is refused unless a rule permits OPTIONS: the guard has no `cors`"
 }
 
-// RuleWords returns a rule as a Caddyfile has it.
-func RuleWords(r guard.Rule) string {
+// ruleWords returns a rule as a Caddyfile has it.
+func ruleWords(r guard.Rule) string {
 	words := []string{"public"}
 	if !r.Public {
 		words = []string{"scope", strings.Join(r.Scopes, ",")}

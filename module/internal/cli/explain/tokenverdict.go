@@ -79,7 +79,7 @@ func namedHosts(rt routes.Route) (hosts []string) {
 }
 
 func verdictOf(e *Explainer, raw json.RawMessage, found adminapi.TokenInspection) (GuardVerdict, error) {
-	g, c, err := e.Policy(raw)
+	g, c, err := e.policy(raw)
 	if err != nil {
 		return GuardVerdict{}, fmt.Errorf("an oauth_guard: %w", err)
 	}
@@ -87,7 +87,7 @@ func verdictOf(e *Explainer, raw json.RawMessage, found adminapi.TokenInspection
 	if c.Otherwise == guard.Token || len(g.Rules) == 0 {
 		v.Otherwise = "token"
 	}
-	c.Verifier, c.Now = Imagined{}, func() time.Time { return found.Now }
+	c.Verifier, c.Now = imagined{}, func() time.Time { return found.Now }
 	policy, err := guard.New(c)
 	if err != nil {
 		return GuardVerdict{}, err
@@ -101,7 +101,7 @@ func verdictOf(e *Explainer, raw json.RawMessage, found adminapi.TokenInspection
 		v.Refusal = string(refused.Refusal)
 	}
 	for _, rule := range g.Rules {
-		v.Rules = append(v.Rules, RuleVerdict{RuleWords(rule), rule.Public || v.Refusal == "" && oauth.Subset(rule.Scopes, access.Scopes)})
+		v.Rules = append(v.Rules, RuleVerdict{ruleWords(rule), rule.Public || v.Refusal == "" && oauth.Subset(rule.Scopes, access.Scopes)})
 	}
 	return v, nil
 }

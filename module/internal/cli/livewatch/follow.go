@@ -22,8 +22,8 @@ const (
 
 // Errors of a stream that the gateway ended.
 var (
-	ErrStopping = &adminclient.Error{Exit: adminclient.ExitUnreachable, Code: "stopping", Message: "the gateway has ended, or its configuration has no global option `gatehouse` any more"}
-	ErrBroken   = &adminclient.Error{Exit: adminclient.ExitUnreachable, Code: "broken", Message: "the connection to the gateway broke: it was killed, or did not answer for a minute"}
+	errStopping = &adminclient.Error{Exit: adminclient.ExitUnreachable, Code: "stopping", Message: "the gateway has ended, or its configuration has no global option `gatehouse` any more"}
+	errBroken   = &adminclient.Error{Exit: adminclient.ExitUnreachable, Code: "broken", Message: "the connection to the gateway broke: it was killed, or did not answer for a minute"}
 )
 
 // Sink takes what the stream tells.
@@ -96,8 +96,8 @@ func read(body io.Reader, to Sink, again bool) error {
 		case line.End == watch.EndReload:
 			return nil
 		case line.End != "":
-			return ErrStopping
+			return errStopping
 		}
 	}
-	return ErrBroken
+	return errBroken
 }

@@ -35,7 +35,7 @@ func (p *Printer) Started(again bool) {
 
 // Lost implements [Sink].
 func (p *Printer) Lost(n int64) {
-	p.Summary.Lost += n
+	p.Summary.lost += n
 	if p.JSON {
 		p.line(watch.Line{Lost: n})
 		return
@@ -50,7 +50,7 @@ func (p *Printer) Decided(d *watch.Decision) {
 		p.line(d)
 		return
 	}
-	fmt.Fprintln(p.Out, p.Neutralize(Row(d)))
+	fmt.Fprintln(p.Out, p.Neutralize(row(d)))
 }
 
 // line prints a line of JSON. Encoding/json escapes only some of what a terminal obeys.
@@ -85,8 +85,8 @@ func escapeControls(text string, neutralize func(string) string) string {
 	return out.String()
 }
 
-// Row formats a decision: time, caller, method, path, status, outcome, limit and latency.
-func Row(d *watch.Decision) string {
+// row formats a decision: time, caller, method, path, status, outcome, limit and latency.
+func row(d *watch.Decision) string {
 	outcome := d.Outcome
 	if d.Reason != "" {
 		outcome += " " + d.Reason
@@ -99,7 +99,7 @@ func Row(d *watch.Decision) string {
 	if d.Limit != nil {
 		limit = fmt.Sprintf("%s %d/%d", d.Limit.Policy, d.Limit.Remaining, d.Limit.Max)
 	}
-	return fmt.Sprintf("%s  %s  %s %s  %3s %s  %s  %s", d.Time.Local().Format("15:04:05.000"), pad(Caller(d), callerWidth), pad(d.Method, methodWidth), pad(d.Path, pathWidth),
+	return fmt.Sprintf("%s  %s  %s %s  %3s %s  %s  %s", d.Time.Local().Format("15:04:05.000"), pad(caller(d), callerWidth), pad(d.Method, methodWidth), pad(d.Path, pathWidth),
 		status, pad(outcome, outcomeWidth), pad(limit, limitWidth), milliseconds(d.Milliseconds))
 }
 
@@ -112,8 +112,8 @@ func pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
 }
 
-// Caller names who sent a request: client and user, or the address.
-func Caller(d *watch.Decision) string {
+// caller names who sent a request: client and user, or the address.
+func caller(d *watch.Decision) string {
 	switch {
 	case d.Client == "":
 		return d.Address

@@ -24,7 +24,7 @@ const (
 
 // Summary counts decisions. Its memory is bounded.
 type Summary struct {
-	Lost int64
+	lost int64
 
 	outcomes        map[string]int64
 	reasons         map[string]int64
@@ -43,7 +43,7 @@ func (s *Summary) add(d *watch.Decision) {
 		return
 	}
 	count(s.reasons, cmp.Or(d.Reason, fmt.Sprintf("status %d", d.Status))) // the authorization server states none
-	count(s.callers, Caller(d))
+	count(s.callers, caller(d))
 	count(s.routes, cmp.Or(d.Route, d.Method+" "+d.Path))
 }
 
@@ -73,29 +73,29 @@ func (s *Summary) quantile(q float64) float64 {
 	return 0
 }
 
-// Named is how often a name occurred.
-type Named struct {
+// named is how often a name occurred.
+type named struct {
 	Name  string `json:"name"`
 	Count int64  `json:"count"`
 }
 
-// Report is a summary as JSON.
-type Report struct {
+// report is a summary as JSON.
+type report struct {
 	Seconds        float64          `json:"seconds"`
 	Requests       int64            `json:"requests"`
 	Lost           int64            `json:"lost"`
 	Outcomes       map[string]int64 `json:"outcomes"`
-	RefusalReasons []Named          `json:"refusal_reasons"`
-	CallersRefused []Named          `json:"callers_refused"`
-	RoutesRefused  []Named          `json:"routes_refused"`
+	RefusalReasons []named          `json:"refusal_reasons"`
+	CallersRefused []named          `json:"callers_refused"`
+	RoutesRefused  []named          `json:"routes_refused"`
 	P50            float64          `json:"latency_p50_ms"`
 	P99            float64          `json:"latency_p99_ms"`
 }
 
-// Report sums up what was seen in so much time.
-func (s *Summary) Report(took time.Duration) Report {
-	r := Report{
-		Seconds: math.Round(took.Seconds()*10) / 10, Lost: s.Lost, Outcomes: make(map[string]int64),
+// report sums up what was seen in so much time.
+func (s *Summary) report(took time.Duration) report {
+	r := report{
+		Seconds: math.Round(took.Seconds()*10) / 10, Lost: s.lost, Outcomes: make(map[string]int64),
 		RefusalReasons: top(s.reasons), CallersRefused: top(s.callers), RoutesRefused: top(s.routes),
 		P50: s.quantile(.5), P99: s.quantile(.99),
 	}
@@ -107,12 +107,12 @@ func (s *Summary) Report(took time.Duration) Report {
 }
 
 // top returns the most frequent names.
-func top(names map[string]int64) []Named {
-	all := make([]Named, 0, len(names))
+func top(names map[string]int64) []named {
+	all := make([]named, 0, len(names))
 	for name, n := range names {
-		all = append(all, Named{name, n})
+		all = append(all, named{name, n})
 	}
-	slices.SortFunc(all, func(a, b Named) int {
+	slices.SortFunc(all, func(a, b named) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name))
 	})
 	return all[:min(len(all), topNames)]
@@ -120,9 +120,9 @@ func top(names map[string]int64) []Named {
 
 // End prints the summary.
 func (p *Printer) End(took time.Duration) {
-	r := p.Report(took)
+	r := p.report(took)
 	if p.JSON {
-		p.line(map[string]Report{"summary": r})
+		p.line(map[string]report{"summary": r})
 		return
 	}
 	var text strings.Builder
@@ -133,7 +133,7 @@ func (p *Printer) End(took time.Duration) {
 	}
 	for _, list := range []struct {
 		title string
-		names []Named
+		names []named
 	}{{"Reasons of refusals", r.RefusalReasons}, {"Callers refused most", r.CallersRefused}, {"Routes refused most", r.RoutesRefused}} {
 		if len(list.names) == 0 {
 			continue

@@ -20,11 +20,11 @@ func TestWatchSummaryCountsOutcomesAndCallers(t *testing.T) {
 		s.add(&watch.Decision{Outcome: watch.Refused, Client: fmt.Sprintf("c%02d", i%20), Path: "/x", Method: "GET", Reason: "no_rule"})
 	}
 	s.add(&watch.Decision{Outcome: watch.Refused, Path: "/token", Method: "POST", Status: 401})
-	r := s.Report(time.Minute)
-	if r.Requests != 1031 || r.Outcomes[watch.Refused] != 31 || r.Outcomes[watch.Failed] != 0 || len(r.CallersRefused) != topNames || r.CallersRefused[0] != (Named{"c00", 2}) {
+	r := s.report(time.Minute)
+	if r.Requests != 1031 || r.Outcomes[watch.Refused] != 31 || r.Outcomes[watch.Failed] != 0 || len(r.CallersRefused) != topNames || r.CallersRefused[0] != (named{"c00", 2}) {
 		t.Errorf("%+v", r)
 	}
-	if r.RoutesRefused[0] != (Named{"GET /x", 30}) || r.RefusalReasons[0] != (Named{"no_rule", 30}) || r.RefusalReasons[1] != (Named{"status 401", 1}) {
+	if r.RoutesRefused[0] != (named{"GET /x", 30}) || r.RefusalReasons[0] != (named{"no_rule", 30}) || r.RefusalReasons[1] != (named{"status 401", 1}) {
 		t.Errorf("%+v", r)
 	}
 	if r.P50 < 45 || r.P50 > 52 || r.P99 < 92 || r.P99 > 105 {

@@ -50,7 +50,7 @@ func Groups(items []Item) []Group {
 			groups = append(groups, Group{ID: item.ID, from: make(map[string]int), removed: make(map[string]bool)})
 		}
 		groups[n].Items = append(groups[n].Items, i)
-		groups[n].from[item.Field], groups[n].removed[item.Field] = i, item.Removes
+		groups[n].from[item.Field], groups[n].removed[item.Field] = i, item.removes
 	}
 	for n := range groups {
 		groups[n].Body = groups[n].body(items)

@@ -25,7 +25,7 @@ type Item struct {
 	Field string
 	// Value is what the member becomes; `null` where it is removed.
 	Value   json.RawMessage
-	Removes bool
+	removes bool
 }
 
 const (
@@ -126,7 +126,7 @@ func parseItem(text json.RawMessage, c Config) (item Item, refused *envelope.Ref
 	case op == "remove" && value != nil:
 		return item, envelope.Invalid("value", "must not be there: an item that removes has no value")
 	case op == "remove":
-		item.Value, item.Removes = json.RawMessage("null"), true
+		item.Value, item.removes = json.RawMessage("null"), true
 	default:
 		return item, envelope.Invalid("op", "must be replace or remove")
 	}

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Parallel is how many changes of a batch are on their way at a time: a batch must not
+// parallel is how many changes of a batch are on their way at a time: a batch must not
 // take an upstream's whole capacity.
-const Parallel = 4
+const parallel = 4
 
 // Result is what came of a group.
 type Result struct {
@@ -54,7 +54,7 @@ func (r Runner) Run(client context.Context, groups []Group) []Result {
 		return next - 1, true
 	}
 	var workers sync.WaitGroup
-	for range min(Parallel, len(groups)) {
+	for range min(parallel, len(groups)) {
 		workers.Go(func() {
 			for i, ok := take(); ok; i, ok = take() {
 				results[i] = r.one(work, groups[i])

@@ -38,8 +38,8 @@ func ParseList(lines []string) (l List, ok bool) {
 	return l, len(l.Tags) > 0
 }
 
-// Has compares strongly, as If-Match does (RFC 9110 section 13.1.1).
-func (l List) Has(t Tag) bool {
+// has compares strongly, as If-Match does (RFC 9110 section 13.1.1).
+func (l List) has(t Tag) bool {
 	return !t.Weak && slices.Contains(l.Tags, t)
 }
 
@@ -108,7 +108,7 @@ type Current struct {
 
 // Hold reports whether a request that changes the resource may be carried out.
 func (c Conditions) Hold(now Current) bool {
-	if c.HasMatch && !(now.Exists && (c.Match.Any || now.Tagged && c.Match.Has(now.Tag))) {
+	if c.HasMatch && !(now.Exists && (c.Match.Any || now.Tagged && c.Match.has(now.Tag))) {
 		return false
 	}
 	return !(c.HasNoneMatch && now.Exists && (c.NoneMatch.Any || now.Tagged && c.NoneMatch.Resembles(now.Tag)))

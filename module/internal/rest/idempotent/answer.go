@@ -17,8 +17,8 @@ type Answer struct {
 	Body   []byte      `json:"body,omitempty"`
 }
 
-// ErrTooLarge: the answer is not kept.
-var ErrTooLarge = errors.New("idempotent: the answer is too large to be kept")
+// errTooLarge: the answer is not kept.
+var errTooLarge = errors.New("idempotent: the answer is too large to be kept")
 
 // unkept are fields that belong to one answer, or to one connection, or that are secrets.
 var unkept = []string{
@@ -26,8 +26,8 @@ var unkept = []string{
 	"Server", "Via", "Age",
 }
 
-// Keepable reports the fields that can be given again.
-func Keepable(h http.Header) http.Header {
+// keepable reports the fields that can be given again.
+func keepable(h http.Header) http.Header {
 	h = h.Clone()
 	for _, name := range unkept {
 		delete(h, name)
@@ -43,7 +43,7 @@ func (a Answer) encode() ([]byte, error) {
 		}
 	}
 	if len(a.Body) > MaxAnswer || size > MaxAnswer {
-		return nil, ErrTooLarge
+		return nil, errTooLarge
 	}
 	return json.Marshal(a)
 }

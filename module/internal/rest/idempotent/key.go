@@ -13,11 +13,11 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// Header is the field with the key (draft-ietf-httpapi-idempotency-key-header), Replayed
+// Header is the field with the key (draft-ietf-httpapi-idempotency-key-header), replayed
 // the one of an answer that was given before.
 const (
 	Header   = "Idempotency-Key"
-	Replayed = "Idempotency-Replayed"
+	replayed = "Idempotency-Replayed"
 )
 
 // maxKey is the length of a key. The draft recommends UUIDs.

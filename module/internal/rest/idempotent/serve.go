@@ -156,7 +156,7 @@ func settle(ctx context.Context, attempt *Attempt, held *responsewriter.Hold) er
 	case Unknown:
 		return attempt.Lose(ctx)
 	}
-	return attempt.Keep(ctx, Answer{Status: status, Header: Keepable(held.Added()), Body: held.Body()})
+	return attempt.Keep(ctx, Answer{Status: status, Header: keepable(held.Added()), Body: held.Body()})
 }
 
 // note records an outcome, and logs when that fails. The client is answered all the same: the
@@ -175,7 +175,7 @@ func (a *Answer) replay(w http.ResponseWriter) {
 	for name, values := range a.Header {
 		h[name] = values
 	}
-	h.Set(Replayed, "true")
+	h.Set(replayed, "true")
 	if a.Status != http.StatusNoContent {
 		h.Set("Content-Length", strconv.Itoa(len(a.Body)))
 	}

@@ -9,18 +9,18 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
-// Late is an error after the header was passed on.
-type Late struct{ error }
+// late is an error after the header was passed on.
+type late struct{ error }
 
 // NewLate marks an error as late.
-func NewLate(err error) error { return Late{err} }
+func NewLate(err error) error { return late{err} }
 
 // Unwrap returns the error.
-func (l Late) Unwrap() error { return l.error }
+func (l late) Unwrap() error { return l.error }
 
 // IsLate reports whether an error came after the header was passed on.
 func IsLate(err error) bool {
-	var l Late
+	var l late
 	return errors.As(err, &l)
 }
 

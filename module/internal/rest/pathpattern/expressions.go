@@ -24,7 +24,7 @@ func (all Expressions) Add(p Pattern) error {
 		}
 		if other := all[s.Text]; other != nil && other.String() != s.Value.String() {
 			return fmt.Errorf("the placeholder {%s} has two expressions, %s and %s, expected one for the resource and those in it",
-				s.Text, Segment{Value: other}.Expression(), s.Expression())
+				s.Text, Segment{Value: other}.expression(), s.expression())
 		}
 		all[s.Text] = s.Value
 	}

@@ -149,7 +149,7 @@ func (p Pattern) Expressions() []string {
 	var all []string
 	for _, s := range p.Segments {
 		if s.Param {
-			all = append(all, s.Expression())
+			all = append(all, s.expression())
 		}
 	}
 	return all
@@ -165,8 +165,8 @@ func (s Segment) Accepts(value string) bool {
 	return s.Value.matches(value)
 }
 
-// Expression returns the regular expression that the values of a placeholder match, unanchored.
-func (s Segment) Expression() string {
+// expression returns the regular expression that the values of a placeholder match, unanchored.
+func (s Segment) expression() string {
 	if s.Value == nil {
 		return identifier
 	}

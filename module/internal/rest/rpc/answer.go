@@ -26,19 +26,19 @@ const maxFault = 16 << 10
 // Fault is an error of the API.
 type Fault struct {
 	Code    string // a number, "" for none
-	Message string
+	message string
 	Data    json.RawMessage
 }
 
-// ErrNoAnswer is the error for what is no answer to the call.
-var ErrNoAnswer = errors.New("it is no answer to the call")
+// errNoAnswer is the error for what is no answer to the call.
+var errNoAnswer = errors.New("it is no answer to the call")
 
 // Decode reads an answer of JSON-RPC: its result, or a fault. Where a name occurs twice, the last
 // one counts. An answer to no request in particular has the id null, and can only be a fault.
 func Decode(document []byte) (result json.RawMessage, fault *Fault, err error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(document, &all); err != nil {
-		return nil, nil, fmt.Errorf("%w: it is no JSON object", ErrNoAnswer)
+		return nil, nil, fmt.Errorf("%w: it is no JSON object", errNoAnswer)
 	}
 	problem, result := all["error"], all["result"]
 	failed := problem != nil && string(problem) != "null"
@@ -48,13 +48,13 @@ func Decode(document []byte) (result json.RawMessage, fault *Fault, err error) {
 	got, there := all["id"]
 	switch {
 	case !there || string(got) != id && (!failed || string(got) != "null"):
-		return nil, nil, fmt.Errorf("%w: its id is %.40s, expected %s", ErrNoAnswer, got, id)
+		return nil, nil, fmt.Errorf("%w: its id is %.40s, expected %s", errNoAnswer, got, id)
 	case failed && result != nil && string(result) != "null":
-		return nil, nil, fmt.Errorf("%w: it has a result and an error, expected one of both", ErrNoAnswer)
+		return nil, nil, fmt.Errorf("%w: it has a result and an error, expected one of both", errNoAnswer)
 	case failed:
 		return nil, readFault(problem), nil
 	case result == nil:
-		return nil, nil, fmt.Errorf("%w: it has neither a result nor an error", ErrNoAnswer)
+		return nil, nil, fmt.Errorf("%w: it has neither a result nor an error", errNoAnswer)
 	}
 	return result, nil, nil
 }
@@ -66,10 +66,10 @@ func readFault(problem json.RawMessage) *Fault {
 	f := new(Fault)
 	var all map[string]json.RawMessage
 	if json.Unmarshal(problem, &all) != nil {
-		_ = json.Unmarshal(problem, &f.Message) // a text, or nothing that is known
+		_ = json.Unmarshal(problem, &f.message) // a text, or nothing that is known
 		return f.cut()
 	}
-	f.Code, f.Message = codeOf(all["code"]), scalarText(all["message"])
+	f.Code, f.message = codeOf(all["code"]), scalarText(all["message"])
 	f.Data = all["data"]
 	return f.cut()
 }
@@ -93,8 +93,8 @@ func scalarText(value json.RawMessage) (text string) {
 
 // cut bounds a fault: what is behind the beginning of a very long one does not say more.
 func (f *Fault) cut() *Fault {
-	if len(f.Message) > maxFault {
-		f.Message = strings.ToValidUTF8(f.Message[:maxFault], "")
+	if len(f.message) > maxFault {
+		f.message = strings.ToValidUTF8(f.message[:maxFault], "")
 	}
 	if len(f.Data) > maxFault {
 		f.Data = nil
@@ -102,9 +102,9 @@ func (f *Fault) cut() *Fault {
 	return f
 }
 
-// Status is what a client is told where no rule says otherwise. Faults of the protocol are none
+// status is what a client is told where no rule says otherwise. Faults of the protocol are none
 // of the client's: it knows nothing of the call.
-func (f *Fault) Status() int {
+func (f *Fault) status() int {
 	switch f.Code {
 	case "-32700", "-32600", "-32601", "-32603":
 		return http.StatusBadGateway
@@ -115,14 +115,14 @@ func (f *Fault) Status() int {
 // Document is a fault as `{"error":{"code","message","data"}}`, and its status in the member
 // [Marker].
 func (f *Fault) Document() []byte {
-	b := fmt.Appendf(nil, `{"error":{"message":%s`, splice.Quote(f.Message))
+	b := fmt.Appendf(nil, `{"error":{"message":%s`, splice.Quote(f.message))
 	if f.Code != "" {
 		b = append(b, `,"code":`+f.Code...)
 	}
 	if f.Data != nil {
 		b = append(append(b, `,"data":`...), f.Data...)
 	}
-	return fmt.Appendf(b, `},%q:%d}`, Marker, f.Status())
+	return fmt.Appendf(b, `},%q:%d}`, Marker, f.status())
 }
 
 // Result is the document that a result becomes: an object or a list is one as it is; of anything

@@ -86,7 +86,7 @@ func (t *Template) Object(v Values) ([]byte, error) {
 // elements are known by their place, it is null.
 func (n *node) write(to *encoder, v Values) error {
 	switch {
-	case n.ref != nil && n.ref.Place == Configured:
+	case n.ref != nil && n.ref.Place == configured:
 		to.mark(string(n.ref.mark()))
 		return nil
 	case n.ref != nil:
@@ -128,7 +128,7 @@ func (n *node) write(to *encoder, v Values) error {
 
 // absent reports whether a placeholder stands for nothing. The whole body is always something.
 func (n *node) absent(v Values) (bool, error) {
-	if n.ref == nil || n.ref.Place == Configured || n.ref.Place == Body && n.ref.Name == "" {
+	if n.ref == nil || n.ref.Place == configured || n.ref.Place == Body && n.ref.Name == "" {
 		return false, nil
 	}
 	value, err := v.of(*n.ref)
@@ -147,7 +147,7 @@ func (v Values) of(r Ref) (json.RawMessage, error) {
 	switch {
 	case !ok:
 		return nil, nil
-	case !r.Int:
+	case !r.integer:
 		return splice.Quote(text), nil
 	case !whole.MatchString(text):
 		return nil, &ValueError{r, "must be a whole number"}

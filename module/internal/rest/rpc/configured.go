@@ -15,13 +15,13 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/charset"
 )
 
-// Configured is the place of a value that the configuration gives: a text with Caddy's placeholders,
+// configured is the place of a value that the configuration gives: a text with Caddy's placeholders,
 // such as `token:{env.ARIA2_SECRET}`. It is filled in by [Template.Fill] just before a call is sent,
 // so that it is in nothing that is stored, logged or shown.
-const Configured Place = "configured"
+const configured Place = "configured"
 
-// ErrFill is the error for a call whose configured values are not those of the template.
-var ErrFill = errors.New("the call was made with other parameters than are declared now")
+// errFill is the error for a call whose configured values are not those of the template.
+var errFill = errors.New("the call was made with other parameters than are declared now")
 
 // configuredNames are what the placeholders of configured values begin with.
 var configuredNames = []string{"env.", "file.", "http.auth.user."}
@@ -51,7 +51,7 @@ func (r Ref) mark() []byte {
 	return []byte("\x00" + base64.RawURLEncoding.EncodeToString([]byte(r.String())) + "\x00")
 }
 
-// Configured returns the placeholders of configured values.
+// configured returns the placeholders of configured values.
 func (t *Template) Configured() []Ref { return t.configured }
 
 // Fill writes configured values into a call, of XML-RPC or of JSON-RPC. value fills in the placeholders
@@ -60,7 +60,7 @@ func (t *Template) Fill(call []byte, byXML bool, value func(text string) (string
 	refs := t.configured
 	parts := bytes.Split(call, []byte{0})
 	if len(parts) != 2*len(refs)+1 {
-		return nil, ErrFill
+		return nil, errFill
 	}
 	var b bytes.Buffer
 	for i, part := range parts {
@@ -70,11 +70,11 @@ func (t *Template) Fill(call []byte, byXML bool, value func(text string) (string
 		}
 		at := slices.IndexFunc(refs, func(r Ref) bool { return bytes.Equal(bytes.Trim(r.mark(), "\x00"), part) })
 		if at < 0 {
-			return nil, ErrFill
+			return nil, errFill
 		}
 		ref, filled := refs[at], refs[at].String()
 		if value == nil {
-			ref.Int = false
+			ref.integer = false
 		} else {
 			filled, err = value(ref.Name)
 		}
@@ -92,11 +92,11 @@ func (t *Template) Fill(call []byte, byXML bool, value func(text string) (string
 // encode writes a value in ASCII, whatever the charset of the call.
 func (r Ref) encode(value string, byXML bool) (string, error) {
 	switch {
-	case r.Int && !whole.MatchString(value):
+	case r.integer && !whole.MatchString(value):
 		return "", errors.New("the value is not a whole number")
-	case r.Int && byXML:
+	case r.integer && byXML:
 		return numberOf(value)
-	case r.Int:
+	case r.integer:
 		return value, nil
 	case !utf8.ValidString(value):
 		return "", errors.New("the value is not UTF-8")

@@ -75,7 +75,7 @@ func TestUnsendableConfiguredValuesAreErrors(t *testing.T) { // R14
 	other, _ := Parse(`[{env.TOKEN}]`, nil)
 	call, _ := other.Encode("a", Values{})
 	for _, call := range []string{string(call), "{}", "\x00", "\x00\x00\x00", strings.Repeat(string(call), 2)} {
-		if got, err := tpl.Fill([]byte(call), false, fillIn); !errors.Is(err, ErrFill) {
+		if got, err := tpl.Fill([]byte(call), false, fillIn); !errors.Is(err, errFill) {
 			t.Errorf("a call of another template: %s %v", got, err)
 		}
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/xmljson"
 )
 
-// ErrValue is the error for a value that XML-RPC does not have: a control character, or a number
+// errValue is the error for a value that XML-RPC does not have: a control character, or a number
 // beyond 64 bits.
-var ErrValue = errors.New("a value that cannot be sent")
+var errValue = errors.New("a value that cannot be sent")
 
 // ErrLong is the error for a call of more bytes than Values.Most.
 var ErrLong = errors.New("the call is too long")
@@ -64,7 +64,7 @@ func (e *encoder) end(object bool) {
 func (e *encoder) member(name string, value func() error) error {
 	text, ok := xmljson.Text(name)
 	if e.xml && !ok {
-		return ErrValue
+		return errValue
 	}
 	e.separate()
 	e.put(string(splice.Quote(name))+":", "<member><name>"+text+"</name>")
@@ -103,7 +103,7 @@ func (e *encoder) convert(d *json.Decoder) error {
 	case string:
 		text, ok := xmljson.Text(v)
 		if !ok {
-			return ErrValue
+			return errValue
 		}
 		scalar = "<string>" + text + "</string>"
 	case json.Number:
@@ -150,14 +150,14 @@ func numberOf(text string) (string, error) {
 	if strings.ContainsAny(text, ".eE") {
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return "", ErrValue
+			return "", errValue
 		}
 		return "<double>" + strconv.FormatFloat(f, 'f', -1, 64) + "</double>", nil
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	switch {
 	case err != nil:
-		return "", ErrValue
+		return "", errValue
 	case n < math.MinInt32 || n > math.MaxInt32:
 		return "<i8>" + strconv.FormatInt(n, 10) + "</i8>", nil
 	}

@@ -146,13 +146,13 @@ func TestAnswers(t *testing.T) {
 		result, fault, err := Decode([]byte(c.answer))
 		switch {
 		case c.status != 0:
-			if err != nil || fault == nil || fault.Status() != c.status || fault.Code != c.code || fault.Message != c.message || len(fault.Data) > maxFault {
+			if err != nil || fault == nil || fault.status() != c.status || fault.Code != c.code || fault.message != c.message || len(fault.Data) > maxFault {
 				t.Errorf("%.80s: %v %v", c.answer, fault, err)
 			} else if !json.Valid(fault.Document()) {
 				t.Errorf("%s is not JSON", fault.Document())
 			}
 		case c.result == "":
-			if !errors.Is(err, ErrNoAnswer) {
+			if !errors.Is(err, errNoAnswer) {
 				t.Errorf("%s: %s %v %v", c.answer, result, fault, err)
 			}
 		case string(result) != c.result || fault != nil || err != nil:

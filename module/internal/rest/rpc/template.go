@@ -24,15 +24,15 @@ const (
 
 // Ref is a placeholder.
 type Ref struct {
-	Place Place
-	Name  string // "" for the whole body; of a configured value its text
-	Int   bool   // the text must be a whole number, and is sent as one
+	Place   Place
+	Name    string // "" for the whole body; of a configured value its text
+	integer bool   // the text must be a whole number, and is sent as one
 }
 
 // String is the placeholder as it is written.
 func (r Ref) String() string {
-	if r.Place == Configured {
-		if r.Int {
+	if r.Place == configured {
+		if r.integer {
 			return strings.TrimSuffix(r.Name, "}") + "|int}"
 		}
 		return r.Name
@@ -41,7 +41,7 @@ func (r Ref) String() string {
 	if r.Place != Path {
 		text = strings.TrimSuffix(string(r.Place)+"."+r.Name, ".")
 	}
-	if r.Int {
+	if r.integer {
 		text += "|int"
 	}
 	return "{" + text + "}"
@@ -137,7 +137,7 @@ func (t *Template) mark(text string, names []string) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			b.WriteString(t.note(Ref{Place: Configured, Name: value}))
+			b.WriteString(t.note(Ref{Place: configured, Name: value}))
 			continue
 		}
 		m := placeholder.FindStringSubmatch(text[i:])
@@ -159,7 +159,7 @@ func (t *Template) mark(text string, names []string) (string, error) {
 // note keeps a placeholder, and returns the string that stands for it.
 func (t *Template) note(ref Ref) string {
 	t.refs = append(t.refs, ref)
-	if ref.Place == Configured {
+	if ref.Place == configured {
 		t.configured = append(t.configured, ref)
 	}
 	return `"\u0000` + strconv.Itoa(len(t.refs)-1) + `"`
@@ -179,9 +179,9 @@ func endOfString[T string | []byte](text T) int {
 }
 
 func parseRef(m []string, names []string) (Ref, error) {
-	ref := Ref{Name: m[2], Int: m[3] != ""}
+	ref := Ref{Name: m[2], integer: m[3] != ""}
 	switch {
-	case m[1] == "body" && !ref.Int:
+	case m[1] == "body" && !ref.integer:
 		ref.Place = Body
 		return ref, nil
 	case m[1] == "query" && m[2] != "":
@@ -193,7 +193,7 @@ func parseRef(m []string, names []string) (Ref, error) {
 			return ref, nil
 		}
 	case isConfigured("{" + m[1] + "." + m[2] + "}"):
-		ref.Place, ref.Name = Configured, "{"+m[1]+"."+m[2]+"}"
+		ref.Place, ref.Name = configured, "{"+m[1]+"."+m[2]+"}"
 		return ref, nil
 	}
 	known := ""

@@ -24,21 +24,21 @@ func (t *Template) Listed() bool {
 func DecodeXML(document []byte) (result json.RawMessage, fault *Fault, err error) {
 	r, err := xmljson.NewReader(document)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", ErrNoAnswer, err)
+		return nil, nil, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
 	x := &xmlReader{r: r}
 	result, failed := x.response()
 	if x.err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", ErrNoAnswer, x.err)
+		return nil, nil, fmt.Errorf("%w: %w", errNoAnswer, x.err)
 	}
 	if !failed {
 		return result, nil, nil
 	}
 	var told map[string]json.RawMessage
 	if json.Unmarshal(result, &told) != nil || told == nil {
-		return nil, nil, fmt.Errorf("%w: its fault has no faultString", ErrNoAnswer)
+		return nil, nil, fmt.Errorf("%w: its fault has no faultString", errNoAnswer)
 	}
-	f := &Fault{Code: codeOf(told["faultCode"]), Message: scalarText(told["faultString"])}
+	f := &Fault{Code: codeOf(told["faultCode"]), message: scalarText(told["faultString"])}
 	return nil, f.cut(), nil
 }
 

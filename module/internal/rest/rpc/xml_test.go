@@ -24,7 +24,7 @@ func TestXMLRPCValues(t *testing.T) {
 		t.Errorf("%s %v, want %s", got, err, want)
 	}
 	for _, body := range []string{`{"x":9223372036854775808}`, `{"x":1e999}`, `{"x":"\u0001"}`, `{"\u0001":1}`, `{"x":[{"y":"\uffff"}]}`} {
-		if got, err := tpl.EncodeXML("a", request("7", "", body)); !errors.Is(err, ErrValue) {
+		if got, err := tpl.EncodeXML("a", request("7", "", body)); !errors.Is(err, errValue) {
 			t.Errorf("%s: %s %v", body, got, err)
 		}
 	}
@@ -83,16 +83,16 @@ func TestXMLRPCAnswers(t *testing.T) {
 		return "<methodResponse><fault>" + value + "</fault></methodResponse>"
 	}
 	const told = `<value><struct><member><name>faultCode</name><value><int>4</int></value></member><member><name>faultString</name><value>Too many.</value></member></struct></value>`
-	if _, f, err := DecodeXML([]byte(fault(told))); err != nil || f == nil || f.Code != "4" || f.Message != "Too many." || f.Status() != 422 {
+	if _, f, err := DecodeXML([]byte(fault(told))); err != nil || f == nil || f.Code != "4" || f.message != "Too many." || f.status() != 422 {
 		t.Errorf("%v %v", f, err)
 	}
 	for value, want := range map[string]Fault{
-		`<struct><member><name>faultCode</name><value>17</value></member><member><name>faultString</name><value><int>5</int></value></member></struct>`:          {Code: "17", Message: "5"},
+		`<struct><member><name>faultCode</name><value>17</value></member><member><name>faultString</name><value><int>5</int></value></member></struct>`:          {Code: "17", message: "5"},
 		`<struct><member><name>faultCode</name><value>NoPage</value></member><member><name>faultString</name><value><nil/></value></member></struct>`:            {},
-		`<struct><member><name>faultCode</name><value><array><data/></array></value></member><member><name>faultString</name><value>m</value></member></struct>`: {Message: "m"},
+		`<struct><member><name>faultCode</name><value><array><data/></array></value></member><member><name>faultString</name><value>m</value></member></struct>`: {message: "m"},
 		`<struct/>`: {},
 	} {
-		if _, f, err := DecodeXML([]byte(fault("<value>" + value + "</value>"))); err != nil || f == nil || f.Code != want.Code || f.Message != want.Message || !json.Valid(f.Document()) {
+		if _, f, err := DecodeXML([]byte(fault("<value>" + value + "</value>"))); err != nil || f == nil || f.Code != want.Code || f.message != want.message || !json.Valid(f.Document()) {
 			t.Errorf("%s: %v %v", value, f, err)
 		}
 	}
@@ -107,7 +107,7 @@ func TestXMLRPCAnswers(t *testing.T) {
 		answered(strings.Repeat("<value><array><data>", 40) + "<value/>" + strings.Repeat("</data></array></value>", 40)), answered("<value>" + strings.Repeat(" ", 1<<20) + "</value>"),
 		fault(`<value>x</value>`), fault(told) + fault(told), "<methodResponse><params><param><value>x</value></param></params>" + "<fault>" + told + "</fault></methodResponse>",
 	} {
-		if got, f, err := DecodeXML([]byte(document)); !errors.Is(err, ErrNoAnswer) {
+		if got, f, err := DecodeXML([]byte(document)); !errors.Is(err, errNoAnswer) {
 			t.Errorf("%.120s: %s %v %v", document, got, f, err)
 		}
 	}
@@ -123,7 +123,7 @@ func FuzzXMLCall(f *testing.F) {
 	f.Add(`</string></value></param>`, "]]>&<!--")
 	f.Fuzz(func(t *testing.T, path, query string) {
 		got, err := tpl.EncodeXML("m", request(path, "x"+query, ""))
-		if errors.Is(err, ErrValue) {
+		if errors.Is(err, errValue) {
 			return
 		}
 		if err != nil {

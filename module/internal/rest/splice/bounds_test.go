@@ -15,8 +15,8 @@ func TestInvalidJSONIsRefusedAtItsFirstWrongByte(t *testing.T) {
 	} {
 		for _, size := range []int{100, 1} {
 			_, e, err := edited(plan(t, Config{}), text, size)
-			var wrong *SyntaxError
-			if !errors.As(err, &wrong) || !errors.Is(err, ErrSyntax) || wrong.Offset != offset || wrong.Expected == "" {
+			var wrong *syntaxError
+			if !errors.As(err, &wrong) || !errors.Is(err, ErrSyntax) || wrong.offset != offset || wrong.expected == "" {
 				t.Errorf("%s in chunks of %d: %v, want one at %d", text, size, err, offset)
 			}
 			if _, again := e.Write([]byte(" ")); again != err || e.Close() != err {
@@ -36,7 +36,7 @@ func TestTruncatedJSONIsIncomplete(t *testing.T) {
 
 func TestDepthIsLimited(t *testing.T) {
 	nested := func(n int) string { return strings.Repeat(`[{"a":`, n/2) + "1" + strings.Repeat("}]", n/2) }
-	for depth, c := range map[int]Config{128: {}, 10: {MaxDepth: 10, Capture: []Pointer{{"0", "a", "0", "a"}}}} {
+	for depth, c := range map[int]Config{128: {}, 10: {maxDepth: 10, Capture: []Pointer{{"0", "a", "0", "a"}}}} {
 		if _, _, err := edited(plan(t, c), nested(depth), 100); err != nil {
 			t.Error(depth, err)
 		}
@@ -156,10 +156,10 @@ func TestInvalidEditorConfigsAreRefused(t *testing.T) {
 		conf Config
 		want string
 	}{
-		{Config{Skip: 1}, "for a List"},
-		{Config{Take: 1}, "for a List"},
-		{Config{List: true, Take: -1}, "Take is -1"},
-		{Config{MaxDepth: -1}, "MaxDepth is -1"},
+		{Config{skip: 1}, "for a List"},
+		{Config{take: 1}, "for a List"},
+		{Config{List: true, take: -1}, "Take is -1"},
+		{Config{maxDepth: -1}, "MaxDepth is -1"},
 		{Config{MaxScalar: -1}, "MaxScalar is -1"},
 		{Config{Rename: map[string]string{"a": "c", "b": "c"}}, "'a' and 'b' are both renamed to 'c'"},
 		{Config{Rename: map[string]string{"a": "\xff"}}, "not UTF-8"},

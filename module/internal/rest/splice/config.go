@@ -16,8 +16,8 @@ type Config struct {
 	// The output is an array, and the edits apply to each element that is an object. Without List they
 	// apply to Root, which must then be an object if there are any.
 	List bool
-	// Skip elements are left out, and at most Take follow. Take 0: all.
-	Skip, Take int
+	// skip elements are left out, and at most take follow. take 0: all.
+	skip, take int
 
 	// Rename has the new names of members of the resource object. A member that already has the new name
 	// of another one is dropped.
@@ -43,8 +43,8 @@ type Config struct {
 	// Capture has places in the whole document. Of repeated members the last one counts.
 	Capture []Pointer
 
-	// MaxDepth is the greatest nesting of objects and arrays. Default: 128.
-	MaxDepth int
+	// maxDepth is the greatest nesting of objects and arrays. Default: 128.
+	maxDepth int
 	// MaxScalar is the greatest length of a captured scalar in bytes. Default: 4096. A longer one is
 	// Absent and Long, never cut.
 	MaxScalar int
@@ -56,10 +56,10 @@ func (c *Config) edits() bool {
 }
 
 func (c *Config) check() error {
-	if !c.List && (c.Skip != 0 || c.Take != 0) {
+	if !c.List && (c.skip != 0 || c.take != 0) {
 		return fmt.Errorf("splice: Skip and Take are for a List")
 	}
-	for name, n := range map[string]int{"Skip": c.Skip, "Take": c.Take, "MaxDepth": c.MaxDepth, "MaxScalar": c.MaxScalar} {
+	for name, n := range map[string]int{"Skip": c.skip, "Take": c.take, "MaxDepth": c.maxDepth, "MaxScalar": c.MaxScalar} {
 		if n < 0 {
 			return fmt.Errorf("splice: %s is %d, expected 0 or more", name, n)
 		}
@@ -89,27 +89,27 @@ func (c *Config) check() error {
 }
 
 var (
-	// ErrSyntax matches every *SyntaxError.
+	// ErrSyntax matches the errors that say where a text stops being JSON.
 	ErrSyntax = errors.New("no JSON")
 	// ErrIncomplete is returned for a text that ends too soon.
 	ErrIncomplete = errors.New("the JSON text is not whole")
 	// ErrRoot is returned for a text with no value of the declared kind at Config.Root, or with two.
 	ErrRoot = errors.New("the declared value is not there, or not of the declared kind")
-	// ErrDepth is returned for a text that is nested more deeply than Config.MaxDepth.
+	// ErrDepth is returned for a text that is nested more deeply than maxDepth of the [Config].
 	ErrDepth = errors.New("the JSON text is nested too deeply")
 
 	errTwice = fmt.Errorf("%w: it is declared twice", ErrRoot)
 )
 
-// SyntaxError reports where a text stops being JSON (RFC 8259).
-type SyntaxError struct {
-	Offset   int64  // of the first wrong byte
-	Expected string // in its place
+// syntaxError reports where a text stops being JSON (RFC 8259).
+type syntaxError struct {
+	offset   int64  // of the first wrong byte
+	expected string // in its place
 }
 
-func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("%v: at byte %d, expected %s", ErrSyntax, e.Offset, e.Expected)
+func (e *syntaxError) Error() string {
+	return fmt.Sprintf("%v: at byte %d, expected %s", ErrSyntax, e.offset, e.expected)
 }
 
 // Is matches ErrSyntax.
-func (e *SyntaxError) Is(target error) bool { return target == ErrSyntax }
+func (e *syntaxError) Is(target error) bool { return target == ErrSyntax }

@@ -25,7 +25,7 @@ type Editor struct {
 }
 
 // Vary sets, for this text only and before its first byte, the elements that are passed on and what is appended.
-// Take 0 means all. A nil append keeps the plan's; a plan without one ignores append.
+// take 0 means all. A nil append keeps the plan's; a plan without one ignores append.
 func (e *Editor) Vary(skip, take int, append func(dst []byte, id Scalar) []byte) {
 	e.window = newWindow(skip, take)
 	if append != nil && e.append != nil {

@@ -74,12 +74,12 @@ func TestEdits(t *testing.T) {
 		{"a whole text that is null", Config{List: true}, ` null `, ` []`},
 		{"a list that is a map", Config{Root: p("/l"), List: true}, `{"l":{ "7" : {"a":1} , "9":2,"x" : [3 ] }}`, `[{"a":1} ,2,[3 ] ]`},
 		{"a map without members", Config{Root: p("/l"), List: true}, `{"l":{ }}`, `[]`},
-		{"an empty list", Config{List: true, Skip: 1}, `[ ]`, `[]`},
-		{"skip", Config{List: true, Skip: 1}, `[1, 2, {"a":3}]`, `[ 2, {"a":3}]`},
-		{"take", Config{List: true, Take: 2}, `[1, 2 , {"a":3}]`, `[1, 2 ]`},
-		{"skip and take", Config{List: true, Skip: 1, Take: 1}, `[[1], [2], [3]]`, `[ [2]]`},
-		{"skip and take of a map", Config{List: true, Skip: 1, Take: 2}, `{"a":1, "b":2, "c":[3] , "d":4}`, `[2,[3] ]`},
-		{"skip all", Config{List: true, Skip: 9}, `[1, 2]`, `[]`},
+		{"an empty list", Config{List: true, skip: 1}, `[ ]`, `[]`},
+		{"skip", Config{List: true, skip: 1}, `[1, 2, {"a":3}]`, `[ 2, {"a":3}]`},
+		{"take", Config{List: true, take: 2}, `[1, 2 , {"a":3}]`, `[1, 2 ]`},
+		{"skip and take", Config{List: true, skip: 1, take: 1}, `[[1], [2], [3]]`, `[ [2]]`},
+		{"skip and take of a map", Config{List: true, skip: 1, take: 2}, `{"a":1, "b":2, "c":[3] , "d":4}`, `[2,[3] ]`},
+		{"skip all", Config{List: true, skip: 9}, `[1, 2]`, `[]`},
 
 		{"rename", Config{Rename: map[string]string{"aid": "id", "b": "c"}}, `{ "aid" : 1,"x":{"aid":2}, "b":3}`, `{ "id" : 1,"x":{"aid":2}, "c":3}`},
 		{"rename to a name that needs quotes", Config{Rename: map[string]string{"a": "\"<\n"}}, `{"a":1}`, `{"\"<\n":1}`},
@@ -102,7 +102,7 @@ func TestEdits(t *testing.T) {
 		{"the id of each", Config{Root: p("/l"), List: true, ID: p("/id"), Append: link}, `{"l":[{"id":1},{"x":{"id":2}},{"id":"3","id":[]},7,{"id":null}]}`,
 			`[{"id":1,"self":"number 1"},{"x":{"id":2},"self":"absent "},{"id":"3","id":[],"self":"array "},7,{"id":null,"self":"null null"}]`},
 		{"the id behind a member that is repeated", Config{ID: p("/m/id"), Append: link}, `{"m":{"id":1},"m":{}}`, `{"m":{"id":1},"m":{},"self":"absent "}`},
-		{"elements of a map", Config{List: true, Skip: 1, Rename: map[string]string{"a": "b"}, Drop: []string{"c"}, Append: link},
+		{"elements of a map", Config{List: true, skip: 1, Rename: map[string]string{"a": "b"}, Drop: []string{"c"}, Append: link},
 			`{"1":{"a":1},"2":{"c":1,"a":2},"3":{"c":0}}`, `[{"b":2,"self":"absent "},{"self":"absent "}]`},
 		{"invalid UTF-8", Config{Drop: []string{"a"}}, "{\"b\xff\":\"\xc3\",\"a\":1}", "{\"b\xff\":\"\xc3\"}"},
 	} {
@@ -155,7 +155,7 @@ func TestCaptures(t *testing.T) {
 		{`{"a":` + strings.Repeat("1", 33) + `}`, "/a", Scalar{Long: true}},
 	} {
 		// The same whether it is passed on, dropped, skipped or outside.
-		for _, conf := range []Config{{}, {List: true, Skip: 5}, {Drop: []string{"a"}}, {Root: Pointer{"nowhere"}}} {
+		for _, conf := range []Config{{}, {List: true, skip: 5}, {Drop: []string{"a"}}, {Root: Pointer{"nowhere"}}} {
 			conf.Capture, conf.MaxScalar = []Pointer{at(t, c.at), at(t, "/nothing"), at(t, c.at)}, 32
 			for _, size := range []int{1 << 20, 1, 3} {
 				_, e, err := edited(plan(t, conf), c.in, size)
@@ -173,7 +173,7 @@ func TestCaptures(t *testing.T) {
 func TestElementsAreCountedPastTake(t *testing.T) {
 	for in, want := range map[string]int64{`{"l":[1,[2,2],3,4]}`: 4, `{"l":{"a":1,"b":{},"c":3}}`: 3, `{"l":null}`: 0, `{"l":[]}`: 0} {
 		for _, size := range []int{100, 1} {
-			_, e, err := edited(plan(t, Config{Root: Pointer{"l"}, List: true, Skip: 1, Take: 1}), in, size)
+			_, e, err := edited(plan(t, Config{Root: Pointer{"l"}, List: true, skip: 1, take: 1}), in, size)
 			if err != nil || e.Elements() != want {
 				t.Error(in, e.Elements(), err)
 			}

@@ -32,13 +32,13 @@ var fuzzed = func() (list []Config) {
 		} {
 			c.Root = root
 			c.Capture = []Pointer{{"a"}, {"a", "b"}, {"b", "0", "c"}, nil, {"d"}}
-			c.MaxDepth, c.MaxScalar = 10_000, 1000
+			c.maxDepth, c.MaxScalar = 10_000, 1000
 			list = append(list, c)
 			c.List = true
 			list = append(list, c)
-			c.Skip = 1
+			c.skip = 1
 			list = append(list, c)
-			c.Take = 2
+			c.take = 2
 			list = append(list, c)
 		}
 	}
@@ -116,9 +116,9 @@ func compare(t testing.TB, c Config, text []byte, out string, e *Editor, err err
 	if valid := json.Valid(text); !twice && valid != (err == nil || errors.Is(err, ErrRoot)) {
 		t.Fatalf("%v, but encoding/json says valid: %v", err, valid)
 	}
-	var syntax *SyntaxError
-	if errors.As(err, &syntax) && (syntax.Offset < 0 || syntax.Offset >= int64(len(text))) {
-		t.Fatalf("an error at %d of %d", syntax.Offset, len(text))
+	var syntax *syntaxError
+	if errors.As(err, &syntax) && (syntax.offset < 0 || syntax.offset >= int64(len(text))) {
+		t.Fatalf("an error at %d of %d", syntax.offset, len(text))
 	}
 	if err != nil && !errors.Is(err, ErrRoot) || twice && !json.Valid(text) {
 		return

@@ -34,7 +34,7 @@ func TestNestedValuesAreLiftedAndDropped(t *testing.T) {
 		"dropped inside":     {Config{DropAt: []Pointer{{"a", "b"}, {"a", "d"}, {"e", "0", "f"}}}, `{"a":{"b":1,"c":2,"d":[3]},"e":[{"f":1},{"f":2}]}`, `{"a":{"c":2},"e":[{},{"f":2}]}`},
 		"dropped in dropped": {Config{Drop: []string{"a"}, DropAt: []Pointer{{"a", "b"}}}, `{"a":{"b":1,"c":2},"d":3}`, `{"d":3}`},
 		"dropped in lifted":  {Config{Lift: []Lift{{Name: "l", From: Pointer{"a", "b"}}}, Drop: []string{"a"}, DropAt: []Pointer{{"a", "b", "c"}}}, `{"a":{"b":{"c":1,"d":2}}}`, `{"l":{"d":2}}`},
-		"in a list": {Config{List: true, Root: Pointer{"rows"}, Skip: 1, Take: 1, Lift: []Lift{{Name: "b", From: Pointer{"a", "b"}}}, Drop: []string{"a"}},
+		"in a list": {Config{List: true, Root: Pointer{"rows"}, skip: 1, take: 1, Lift: []Lift{{Name: "b", From: Pointer{"a", "b"}}}, Drop: []string{"a"}},
 			`{"rows":[{"a":{"b":1}},{"a":{"b":2}},{"a":{"b":3}},7]}`, `[{"b":2}]`},
 		"in a list of an object": {Config{List: true, Lift: []Lift{{Name: "b", From: Pointer{"a", "b"}}}}, `{"x":{"a":{"b":1}},"y":{"a":{"b":{}}},"z":null}`, `[{"a":{"b":1},"b":1},{"a":{"b":{}},"b":{}},null]`},
 		"what has another shape": {Config{Lift: []Lift{text}}, `{"revisions":{"0":{"slots":[1]}}}`, `{"revisions":{"0":{"slots":[1]}}}`},

@@ -59,8 +59,8 @@ func Compile(c Config) (*Plan, error) {
 	}
 	p := &Plan{
 		list: c.List, edits: c.edits(), any: c.Any, append: c.Append,
-		id: len(c.Capture), slots: len(c.Capture) + 1, window: newWindow(c.Skip, c.Take),
-		maxDepth: cmp.Or(c.MaxDepth, 128), maxScalar: cmp.Or(c.MaxScalar, 4096),
+		id: len(c.Capture), slots: len(c.Capture) + 1, window: newWindow(c.skip, c.take),
+		maxDepth: cmp.Or(c.maxDepth, 128), maxScalar: cmp.Or(c.MaxScalar, 4096),
 	}
 	way := p.document.lead(c.Root, p)
 	for _, n := range way {

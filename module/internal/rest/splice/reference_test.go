@@ -119,7 +119,7 @@ func expected(t testing.TB, c Config, root *value) *value {
 	}
 	out := &value{kind: Array}
 	for i, m := range root.members {
-		if i >= c.Skip && (c.Take == 0 || i < c.Skip+c.Take) {
+		if i >= c.skip && (c.take == 0 || i < c.skip+c.take) {
 			out.members = append(out.members, m.resource(t, c))
 		}
 	}

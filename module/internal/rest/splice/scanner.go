@@ -248,7 +248,7 @@ func (e *Editor) scanRare(p []byte, i int, st state) (int, state, error) {
 }
 
 func (s *scanner) syntax(i int, expected string) error {
-	return &SyntaxError{Offset: s.base + int64(i), Expected: expected}
+	return &syntaxError{offset: s.base + int64(i), expected: expected}
 }
 
 // afterValue returns the state after a value.

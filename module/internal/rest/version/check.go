@@ -22,7 +22,7 @@ func (c Config) check() error {
 	seen := make(map[string]bool)
 	for i := range c.Versions {
 		v := &c.Versions[i]
-		if err := v.Check(); err != nil {
+		if err := v.check(); err != nil {
 			return err
 		}
 		if seen[v.Name] {
@@ -33,8 +33,8 @@ func (c Config) check() error {
 	return nil
 }
 
-// Check reports what is wrong with a version.
-func (v *Version) Check() error {
+// check reports what is wrong with a version.
+func (v *Version) check() error {
 	switch {
 	case !proper(v.Name) || strings.HasPrefix(v.Name, "v0") && v.Name != "v0":
 		return fmt.Errorf("version %q: expected v and a number, such as v1", v.Name)

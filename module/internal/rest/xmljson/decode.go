@@ -34,8 +34,8 @@ type Shape struct {
 var (
 	name = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9._-]*$`)
 
-	// ErrRoot is returned for a document with another outermost element.
-	ErrRoot = errors.New("unexpected root element")
+	// errRoot is returned for a document with another outermost element.
+	errRoot = errors.New("unexpected root element")
 )
 
 // IsName reports whether an element can have this name: ASCII, without a prefix.
@@ -134,7 +134,7 @@ func (s Shape) beginElement(open []*element, t xml.StartElement, second bool) (*
 	case len(e.name) > maxName:
 		return nil, fmt.Errorf("an element has a name of more than %d bytes", maxName)
 	case len(open) == 0 && (t.Name.Local != s.Root || second):
-		return nil, fmt.Errorf("%w: %s, expected %s", ErrRoot, t.Name.Local, s.Root)
+		return nil, fmt.Errorf("%w: %s, expected %s", errRoot, t.Name.Local, s.Root)
 	}
 	for _, a := range t.Attr {
 		if a.Name.Space == "xmlns" || a.Name.Space == "" && a.Name.Local == "xmlns" {

@@ -56,7 +56,7 @@ func TestInvalidXMLDocumentsAreRefused(t *testing.T) {
 			t.Errorf("%s: %.100s", name, got)
 		}
 	}
-	if _, err := (Shape{Root: "a"}).Decode([]byte("<b/>")); !errors.Is(err, ErrRoot) {
+	if _, err := (Shape{Root: "a"}).Decode([]byte("<b/>")); !errors.Is(err, errRoot) {
 		t.Error(err)
 	}
 	if _, err := (Shape{Root: "a"}).Decode([]byte(nested + strings.Repeat("</a>", maxDepth))); err != nil {
