@@ -18,9 +18,9 @@ type Charge struct {
 
 // Request is what a [Source] decides on.
 type Request struct {
-	// Charges are at most [MaxCharges], all of one limiter and one Place, for one subject if that is
-	// [BySubject]; no two are for the same policy name and window. They MUST NOT change while the
-	// request is being decided.
+	// Charges are at most [MaxCharges], all of one limiter; those whose Place is [BySubject] are for one
+	// subject, and the others have one Place. No two are for the same policy name and window. They MUST NOT
+	// change while the request is being decided.
 	Charges []Charge
 	// Cost is in units; 0 means 1.
 	Cost int64
@@ -66,6 +66,11 @@ type Verdict struct {
 // no policy admits more than its limit, whatever else runs in parallel, and a refused
 // request consumes nothing, from no policy. It MUST refuse only what would not have
 // fitted into the last window plus one slot (a [Slots]th of it).
+//
+// A source may keep the counts of policies whose Place is [BySubject] apart from those of others. Then a request that
+// the others refuse may be counted for its subject until Decide returns, and for one window if the source
+// is out of reach by then. Meanwhile, and for a second more where a process remembers a refusal, other requests of
+// that subject may be refused because of it.
 //
 // A source may charge requests in advance while less than half of each limit is in use, if limits and windows are
 // large. What it charged in advance and nobody used counts as used until it is given back, within two seconds, or for
@@ -114,17 +119,25 @@ func (r *Request) Check() error {
 		if a.Policy == nil || a.Policy.Window < minWindow || a.Policy.Limit > math.MaxUint32 {
 			return ErrRequest // a State could not hold it
 		}
-		if c := &r.Charges[0]; a.Policy.Place != c.Policy.Place || a.Policy.Place == BySubject && a.Subject != c.Subject {
-			return ErrRequest
-		}
 		for j := range i {
 			b := &r.Charges[j]
+			if !a.fitsBeside(b) {
+				return ErrRequest
+			}
 			if a.Policy.Limiter != b.Policy.Limiter || a.Policy.Window == b.Policy.Window && a.Policy.Name == b.Policy.Name {
 				return ErrRequest
 			}
 		}
 	}
 	return nil
+}
+
+// fitsBeside reports whether the places of two charges can be those of one request.
+func (c *Charge) fitsBeside(other *Charge) bool {
+	if c.Policy.Place == other.Policy.Place {
+		return c.Policy.Place != BySubject || c.Subject == other.Subject
+	}
+	return c.Policy.Place == BySubject || other.Policy.Place == BySubject
 }
 
 // allFit reports whether the request fits into every policy that is enforced. The states

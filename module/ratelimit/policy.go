@@ -37,7 +37,7 @@ type Policy struct {
 	// bounds the counts of all policies.
 	Chosen bool
 	// Place names the policies whose counts are needed together, for a source that keeps counts in
-	// several places: all policies of a request have the same. See [AssignPlaces].
+	// several places: all policies of a request have the same, or some of them have [BySubject]. See [AssignPlaces].
 	Place string
 }
 

@@ -111,7 +111,7 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 	}
 	together := make([]ratelimit.Counted, len(l.policies))
 	for i := range l.policies {
-		together[i] = ratelimit.Counted{Policy: &l.policies[i], By: l.Policies[i].By}
+		together[i] = ratelimit.Counted{Policy: &l.policies[i], By: l.Policies[i].By, Common: l.Policies[i].common()}
 	}
 	l.app.CountTogether(together)
 	if err := l.app.Servers().CheckLimitOrder(ctx); err != nil {

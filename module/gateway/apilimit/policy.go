@@ -57,6 +57,9 @@ func (p Policy) build(limiter string) (ratelimit.Policy, error) {
 // the request, and an IPv6 prefix has very many addresses. Clients, users and rules are known.
 func (p Policy) unboundedKeys() bool { return p.By == "ip" || !slices.Contains(policyKinds, p.By) }
 
+// common reports whether many callers share a key.
+func (p Policy) common() bool { return p.By == "route" || p.By == "all" }
+
 // NeedsGuard reports whether the policy counts by something that only a guard in front can
 // know. Without one it applies to no request.
 func (p Policy) NeedsGuard() bool { return routes.Policy{Name: p.Name, By: p.By}.NeedsGuard() }

@@ -12,6 +12,9 @@ import (
 // Windows that are and are not a multiple of 60 ms.
 var windows = []time.Duration{time.Second, 1234 * time.Millisecond, 6 * time.Second, 10 * time.Second, time.Minute}
 
+// placed are the places that the policies of a request may have.
+var placed = [][]string{{""}, {ratelimit.BySubject}, {ratelimit.BySubject, "common"}}
+
 // resetClock sets the clock, so that a run is the same each time it is repeated. No subject
 // of another run is used again.
 func (b *bench) resetClock(t *rapid.T) {
@@ -43,15 +46,14 @@ func randomArrivals(b *bench) { // L03, L06
 		b.resetClock(t)
 		models := make([]*model, rapid.IntRange(1, 3).Draw(t, "policies"))
 		charges := make([]ratelimit.Charge, len(models))
-		bySubject, subject := rapid.Bool().Draw(t, "by subject"), b.newSubject()
+		places, subject := rapid.SampledFrom(placed).Draw(t, "places"), b.newSubject()
 		for i := range models {
 			p := drawPolicy(t, i)
-			if bySubject {
-				p.Place = ratelimit.BySubject
-			} else {
-				subject = b.newSubject()
-			}
+			p.Place = rapid.SampledFrom(places).Draw(t, "place")
 			models[i], charges[i] = &model{policy: p}, ratelimit.Charge{Policy: p, Subject: subject}
+			if p.Place != ratelimit.BySubject {
+				charges[i].Subject = b.newSubject()
+			}
 		}
 		var wait int64
 		for step := range rapid.IntRange(1, 60).Draw(t, "steps") {
@@ -126,8 +128,10 @@ func refusalsLeaveNoTrace(b *bench) { // L06
 		plain := ratelimit.Charge{Policy: p, Subject: b.newSubject()}
 		haunted := ratelimit.Charge{Policy: p, Subject: b.newSubject()}
 		gate := ratelimit.Charge{Policy: full, Subject: b.newSubject()}
-		if rapid.Bool().Draw(t, "by subject") {
-			p.Place, full.Place, gate.Subject = ratelimit.BySubject, ratelimit.BySubject, haunted.Subject
+		places := rapid.SampledFrom(placed).Draw(t, "places")
+		p.Place, full.Place = rapid.SampledFrom(places).Draw(t, "place"), rapid.SampledFrom(places).Draw(t, "place of the full one")
+		if p.Place == ratelimit.BySubject && full.Place == ratelimit.BySubject {
+			gate.Subject = haunted.Subject
 		}
 		b.wantVerdict(true, full, gate.Subject)
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {

@@ -50,20 +50,29 @@ func testSteadyRate(b *bench) { // L04
 
 // A source may have been granted some of a large limit in advance: one that asks alone notices nothing of it.
 func testLargeLimit(b *bench) {
-	const limit = 1000
-	p := &ratelimit.Policy{Name: "p", Limit: limit, Window: time.Minute}
-	charge := ratelimit.Charge{Policy: p, Subject: b.newSubject()}
-	for n := range int64(2 * limit) {
-		v := b.decide(1, charge)
-		if v.Admitted != (n < limit) || v.Results[0].Remaining != max(0, limit-1-n) {
+	b.wantLargeLimit("", "")
+	b.wantLargeLimit("common", ratelimit.BySubject)
+	b.wantLargeLimit(ratelimit.BySubject, "common")
+}
+
+func (b *bench) wantLargeLimit(place, otherPlace string) {
+	const limit, other = 1000, 5000
+	p := &ratelimit.Policy{Name: "p", Limit: limit, Window: time.Minute, Place: place}
+	charges := []ratelimit.Charge{
+		{Policy: &ratelimit.Policy{Name: "other", Limit: other, Window: time.Hour, Place: otherPlace}, Subject: b.newSubject()},
+		{Policy: p, Subject: b.newSubject()},
+	}
+	for n := range int64(limit + limit/4) {
+		v := b.decide(1, charges...)
+		if v.Admitted != (n < limit) || v.Results[1].Remaining != max(0, limit-1-n) || v.Admitted && v.Results[0].Remaining != other-1-n {
 			b.Fatalf("request %d: %+v", n, v)
 		}
 		if v.Admitted {
 			b.advanceClock(time.Duration(n%3) * time.Millisecond)
 		}
 	}
-	b.advanceClock(b.wantVerdict(false, p, charge.Subject).Retry)
-	b.wantVerdict(true, p, charge.Subject)
+	b.advanceClock(b.wantVerdict(false, p, charges[1].Subject).Retry)
+	b.wantVerdict(true, p, charges[1].Subject)
 }
 
 func refusalsExtendNothing(b *bench) { // L06
@@ -133,8 +142,14 @@ func neverFits(b *bench) {
 }
 
 func dryRun(b *bench) {
+	b.wantDryRun("", "")
+	b.wantDryRun("common", ratelimit.BySubject)
+	b.wantDryRun(ratelimit.BySubject, "common")
+}
+
+func (b *bench) wantDryRun(dryPlace, place string) {
 	dry, p := tenSeconds(3), &ratelimit.Policy{Name: "enforced", Limit: 5, Window: 10 * time.Second}
-	dry.DryRun = true
+	dry.DryRun, dry.Place, p.Place = true, dryPlace, place
 	charges := []ratelimit.Charge{{Policy: dry, Subject: b.newSubject()}, {Policy: p, Subject: b.newSubject()}}
 	for i, want := range []struct {
 		admitted, violated bool
@@ -184,6 +199,7 @@ func testMalformedRequests(b *bench) {
 	for _, r := range []ratelimit.Request{
 		{Charges: []ratelimit.Charge{c, elsewhere}},
 		{Charges: []ratelimit.Charge{{Policy: first, Subject: c.Subject}, {Policy: second, Subject: b.newSubject()}}},
+		{Charges: []ratelimit.Charge{c, {Policy: second, Subject: c.Subject}, elsewhere}},
 		{Charges: []ratelimit.Charge{c}, Cost: -1},
 		{Charges: []ratelimit.Charge{c, twice}},
 		{Charges: []ratelimit.Charge{c, foreign}},

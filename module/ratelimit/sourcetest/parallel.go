@@ -78,8 +78,14 @@ func severalOfOneSubjectAtOnce(b *bench) {
 // Of 10 users, 5 share a client whose limit is below the sum of theirs. Had a refusal by
 // one policy consumed from the other, less than the limits would have passed.
 func severalAtOnce(b *bench) {
-	user := &ratelimit.Policy{Name: "user", Limit: 30, Window: time.Minute}
-	client := &ratelimit.Policy{Name: "client", Limit: 100, Window: time.Minute}
+	b.wantLimitsAtOnce("", "")
+	b.wantLimitsAtOnce(ratelimit.BySubject, "common")
+	b.wantLimitsAtOnce("common", ratelimit.BySubject)
+}
+
+func (b *bench) wantLimitsAtOnce(userPlace, clientPlace string) {
+	user := &ratelimit.Policy{Name: "user", Limit: 30, Window: time.Minute, Place: userPlace}
+	client := &ratelimit.Policy{Name: "client", Limit: 100, Window: time.Minute, Place: clientPlace}
 	subject := b.newSubject()
 	users, clients := make([]string, 10), []string{subject + "-c0", subject + "-c1"}
 	for i := range users {

@@ -41,7 +41,7 @@ func (a *answer) violated(k *encodedRequest, i, index int) bool {
 // would have been had they been decided one by one. later is how long ago that was.
 func (a *answer) verdict(k *encodedRequest, r *ratelimit.Request, index int, later time.Duration) ratelimit.Verdict {
 	v := ratelimit.Verdict{Admitted: index < a.admitted, At: time.UnixMilli(a.at).Add(later), Results: r.Results[:0]}
-	for i := range a.counts {
+	for i := range r.Charges {
 		c, p := &a.counts[i], r.Charges[i].Policy
 		left := p.Limit - c.total
 		retry := time.Duration(c.retry)*time.Millisecond - later

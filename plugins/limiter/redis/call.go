@@ -10,11 +10,13 @@ import (
 // call is a request that waits for the answer to its batch.
 type call struct {
 	*encodedRequest
-	state callState    // under the pipeline's lock until it is answered or abandoned
-	due   time.Time    // when it stops waiting
-	batch *batch       // that it was sent with
-	lease int          // how many equal requests Redis may charge in advance
-	done  chan outcome // has room for the one outcome, unless the caller went away
+	state callState // under the pipeline's lock until it is answered or abandoned
+	due   time.Time // when it stops waiting
+	batch *batch    // that it was sent with
+	lease int       // how many equal requests Redis may charge in advance
+	// undone is what Redis charged its request before, and is to give back: the call itself only looks.
+	undone []unusedUnits
+	done   chan outcome // has room for the one outcome, unless the caller went away
 }
 
 type callState uint8
@@ -49,6 +51,7 @@ func newCall(head string, r *ratelimit.Request, budget keyBudget) *call {
 		c = &call{encodedRequest: new(encodedRequest), done: make(chan outcome, 1)}
 	}
 	c.encode(head, r, budget)
+	c.lease, c.undone = 0, c.undone[:0]
 	return c
 }
 

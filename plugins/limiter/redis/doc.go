@@ -4,6 +4,7 @@
 // some requests in advance, which need no batch. Limits, header fields and the
 // fallback are those of package ratelimit.
 //
-// A request whose policies count different subjects, such as its user and "all", has all its counts on one server of a
-// cluster, since one script decides on them: a charge on one server cannot be taken back when another refuses.
+// In a cluster, the counts of subjects, such as users, are divided among the servers. Those of common policies, "all" and
+// "route", are on one, which leases relieve of most requests; it is asked last, and the subject's server gives back
+// what it charged if that refuses. A request that is counted for two subjects has all its counts on one server.
 package redis

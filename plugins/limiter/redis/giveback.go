@@ -9,7 +9,6 @@ import (
 // useLease decides on a call without Redis, if a lease allows it. Otherwise it notes in the call how
 // many equal requests Redis may lease.
 func (s *Source) useLease(c *call, r *ratelimit.Request) (v ratelimit.Verdict, ok bool) {
-	c.lease = 0
 	if s.leases == nil {
 		return v, false
 	}

@@ -100,6 +100,15 @@ func (a *encodedRequest) encode(head string, r *ratelimit.Request, budget keyBud
 	}
 }
 
+// neverFit makes it a request that Redis refuses, whatever it counts: so it takes nothing, and its answer says what
+// the request would have met. One charge is there twice, under a limit of none.
+func (a *encodedRequest) neverFit() {
+	never := a.charges[0]
+	never.limit, never.dry = 0, false
+	a.charges = append(a.charges, never)
+	a.vector += "\x00" // others end with the number of their charges
+}
+
 func boolBit(on bool) byte {
 	if on {
 		return 1

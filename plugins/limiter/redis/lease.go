@@ -173,8 +173,20 @@ func (e *lease) countUse(now time.Time) {
 	e.uses++
 }
 
+func (e *lease) usable(now time.Time) bool {
+	return e.left > 0 && now.Before(e.until) && now.UnixNano() < e.wall
+}
+
+// holds reports whether use would take an equal request from a lease.
+func (l *leases) holds(k *encodedRequest, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.find(k.vector, now)
+	return e != nil && e.usable(now)
+}
+
 func (l *leases) useEntry(e *lease, k *encodedRequest, r *ratelimit.Request, now time.Time) (v ratelimit.Verdict, ok bool) {
-	if e.left == 0 || !now.Before(e.until) || now.UnixNano() >= e.wall {
+	if !e.usable(now) {
 		return v, false
 	}
 	e.left--

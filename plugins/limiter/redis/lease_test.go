@@ -15,13 +15,19 @@ import (
 // held, and nothing is lost but what a node held that died.
 func TestLeasesAreExact(t *testing.T) {
 	t.Parallel()
-	url := redistest.Shared(t).URL()
+	testLeasesAreExact(t, redistest.Shared(t).URL(), soak(6, 600), false)
+}
+
+func testLeasesAreExact(t *testing.T, url string, runs int, divided bool) {
 	base, local := uint64(time.Now().UnixNano()), 0
-	for n := range soak(6, 600) {
+	for n := range runs {
 		seed := base + uint64(n)
 		w := newLeaseWorld(t, url, seed)
 		crashes := n%2 == 1
 		user, all := one("user", 640+w.Int64N(1000), time.Minute, "u"), one("all", 640+w.Int64N(2000), 15*time.Second, "")
+		if w.divided = divided; divided {
+			user.Policy.Place, all.Policy.Place = ratelimit.BySubject, "all:15000"
+		}
 		for range 120 {
 			node := w.IntN(len(w.nodes))
 			charges := [][]ratelimit.Charge{{user}, {user, all}, {all}}[w.IntN(3)]

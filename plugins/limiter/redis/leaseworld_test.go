@@ -20,6 +20,9 @@ type leaseWorld struct {
 	used        map[string][]leaseUse
 	lost        map[string]int64 // units that nodes held when they died
 	local       int              // decisions without Redis
+	// divided: all users of a node meet the refusals that it remembers, also of units that were given back since.
+	divided bool
+	idled   map[string][]leaseUse // what nodes held
 }
 
 // leaseUse is what was admitted under a key.
@@ -29,6 +32,7 @@ func newLeaseWorld(t *testing.T, url string, seed uint64) *leaseWorld {
 	w := &leaseWorld{
 		T: t, Rand: rand.New(rand.NewPCG(seed, 9)), url: url, prefix: fmt.Sprintf("lease-%x:", seed),
 		used: make(map[string][]leaseUse), lost: make(map[string]int64),
+		idled: make(map[string][]leaseUse),
 	}
 	w.now.Store(1_900_000_000_000 + w.Int64N(60_000))
 	for range 3 {
@@ -81,22 +85,30 @@ func (w *leaseWorld) usedSince(key string, begin int64) (units int64) {
 	return units
 }
 
+// encodeCharges encodes each charge for the place where it is counted.
+func encodeCharges(s *Source, charges []ratelimit.Charge) (encoded []encodedCharge) {
+	for i := range charges {
+		r := &ratelimit.Request{Charges: charges[i : i+1]}
+		encoded = append(encoded, encodeRequest(s.pipelineOf(r, new(keyBudget)).head, r, keyBudget{}).charges...)
+	}
+	return encoded
+}
+
 // ask decides on a request at a node and holds the verdict against the promises.
 func (w *leaseWorld) ask(s *Source, cost int64, charges ...ratelimit.Charge) {
 	w.Helper()
-	r := &ratelimit.Request{Charges: charges, Cost: cost}
-	k := encodeRequest(s.prefix+"limit:"+(place{limiter: "l"}).tag(), r, keyBudget{})
-	before, idle := w.idle(k.charges[0].key), make([]int64, len(charges))
-	for i := range k.charges {
-		idle[i] = w.idle(k.charges[i].key)
+	encoded, idle := encodeCharges(s, charges), make([]int64, len(charges))
+	for i := range encoded {
+		idle[i] = w.idle(encoded[i].key)
+		w.idled[encoded[i].key] = append(w.idled[encoded[i].key], leaseUse{w.now.Load(), idle[i]})
 	}
 	v := decide(w.T, s, cost, charges...)
 	now := w.now.Load()
-	if w.idle(k.charges[0].key) < before {
+	if w.idle(encoded[0].key) < idle[0] {
 		w.local++
 	}
-	for i := range k.charges {
-		c, result := &k.charges[i], v.Results[i]
+	for i := range encoded {
+		c, result := &encoded[i], v.Results[i]
 		if held := idleAt(s, c.key); held > c.limit/leasePart {
 			w.Fatalf("%s: a node holds %d of %d", c.key, held, c.limit)
 		}
@@ -115,6 +127,11 @@ func (w *leaseWorld) ask(s *Source, cost int64, charges ...ratelimit.Charge) {
 		}
 		if result.Violated {
 			slot := c.slotLength()
+			for _, u := range w.idled[c.key] {
+				if w.divided && now-u.at < maxDenial.Milliseconds() {
+					idle[i] = max(idle[i], u.cost)
+				}
+			}
 			if possible := w.usedSince(c.key, now-c.window-slot) + idle[i]; possible+cost <= c.limit {
 				w.Fatalf("%s: %d were refused with at most %d of %d in use", c.key, cost, possible, c.limit)
 			}
@@ -142,17 +159,16 @@ func (w *leaseWorld) crash(node int) {
 // checkTotals compares what Redis counts with what was admitted.
 func (w *leaseWorld) checkTotals(charges ...ratelimit.Charge) {
 	w.Helper()
-	for _, c := range charges {
-		k := encodeRequest(w.prefix+"limit:"+(place{limiter: "l"}).tag(), &ratelimit.Request{Charges: []ratelimit.Charge{c}}, keyBudget{})
-		counted, slot, now := int64(0), k.charges[0].slotLength(), w.now.Load()
-		for _, u := range w.used[k.charges[0].key] {
-			if (u.at/slot+1)*slot+k.charges[0].window > now {
+	for i, k := range encodeCharges(w.nodes[0], charges) {
+		c, counted, slot, now := charges[i], int64(0), k.slotLength(), w.now.Load()
+		for _, u := range w.used[k.key] {
+			if (u.at/slot+1)*slot+k.window > now {
 				counted += u.cost
 			}
 		}
 		v := decide(w.T, w.nodes[0], c.Policy.Limit+1, c) // refused: it takes nothing
 		if left := v.Results[0].Remaining; left != c.Policy.Limit-counted {
-			w.Errorf("%s: %d remain, want %d", k.charges[0].key, left, c.Policy.Limit-counted)
+			w.Errorf("%s: %d remain, want %d", k.key, left, c.Policy.Limit-counted)
 		}
 	}
 }

@@ -158,6 +158,9 @@ func (p *pipeline) fillBatch(b *batch) (filled bool) {
 		}
 		g.n++
 		g.calls = append(g.calls, c)
+		for _, u := range c.undone {
+			b.giveBack(u)
+		}
 		c.state, c.batch = callSent, b
 		n++
 	}

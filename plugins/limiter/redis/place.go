@@ -2,25 +2,22 @@ package redis
 
 import (
 	"strconv"
-	"sync"
 
 	"github.com/gatehouse/gatehouse/module/ratelimit"
+	"github.com/gatehouse/gatehouse/plugins/internal/hashslot"
 )
 
 // Where the keys of a request are in a cluster:
 //
-// One script decides on all policies of a request, so their keys need one hash tag. Policies that
+// One script decides on policies together, so their keys need one hash tag. Policies that
 // count a request for several subjects, such as its user and its client, have a tag for all of their
 // keys, and so one server. Where all policies of a request count the same subject, its tag is one of
 // 24 for each limiter, by a hash of the subject: one for each subject would leave nothing to send in
 // one batch. The slots of the 24 are as far apart as they can be, so that servers which share
-// the slots evenly share the subjects evenly.
+// the slots evenly share the subjects evenly. Beside common policies, such as "all", see [division].
 
-const (
-	// shards can be divided by 2, 3, 4, 6, 8 and 12 servers. More of them make smaller batches.
-	shards       = 24
-	clusterSlots = 1 << 14
-)
+// shards can be divided by 2, 3, 4, 6, 8 and 12 servers. More of them make smaller batches.
+const shards = 24
 
 // place is a set of keys with one hash tag.
 type place struct {
@@ -29,7 +26,7 @@ type place struct {
 	shard   uint8  // if name is [ratelimit.BySubject]
 }
 
-// placeOf expects a request with at least one charge that passed its Check.
+// placeOf expects a request with at least one charge that passed its Check, or in a cluster a part of it, see [division].
 func (s *Source) placeOf(r *ratelimit.Request, budget keyBudget) place {
 	first := &r.Charges[0]
 	at := place{limiter: first.Policy.Limiter}
@@ -63,7 +60,7 @@ func shardOf(hash uint16) uint8 { return uint8(int(hash) * shards >> 16) }
 func (p place) tag() string {
 	switch {
 	case p.name == ratelimit.BySubject:
-		return "{" + p.limiter + "*" + strconv.Itoa(shardNumbers(p.limiter)[p.shard]) + "}"
+		return "{" + p.limiter + "*" + strconv.Itoa(hashslot.Spread(p.limiter+"*", shards)[p.shard]) + "}"
 	case p.name != "":
 		return "{" + p.limiter + "*" + p.name + "}"
 	case p.limiter != "":
@@ -78,44 +75,4 @@ func (p place) callers(all uint32) uint32 {
 		return all/shards + 1
 	}
 	return all
-}
-
-// shardNumbers returns for each shard the lowest number that gives a tag of the limiter a slot in the
-// middle of the shard's part of all slots.
-func shardNumbers(limiter string) (numbers [shards]int) {
-	for n, left := 0, shards; left > 0; n++ {
-		at := slotOf(limiter+"*"+strconv.Itoa(n)) * shards * 4
-		shard, quarter := at/4/clusterSlots, at/clusterSlots%4
-		if numbers[shard] == 0 && (quarter == 1 || quarter == 2) {
-			numbers[shard] = n + 1
-			left--
-		}
-	}
-	for i := range numbers {
-		numbers[i]--
-	}
-	return numbers
-}
-
-// crcTable is that of CRC-16/XMODEM.
-var crcTable = sync.OnceValue(func() (table [256]uint16) {
-	for i := range table {
-		crc := uint16(i) << 8
-		for range 8 {
-			carry := crc >> 15
-			crc = crc<<1 ^ carry*0x1021
-		}
-		table[i] = crc
-	}
-	return table
-})
-
-// slotOf returns the slot of a hash tag.
-func slotOf(tag string) int {
-	table := crcTable()
-	crc := uint16(0)
-	for i := range len(tag) {
-		crc = crc<<8 ^ table[byte(crc>>8)^tag[i]]
-	}
-	return int(crc % clusterSlots)
 }

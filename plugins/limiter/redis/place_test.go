@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/internal/testkit/redistest"
 	"github.com/gatehouse/gatehouse/module/ratelimit"
+	"github.com/gatehouse/gatehouse/plugins/internal/hashslot"
 )
 
 func bySubject(name string, limit int64, subject string) ratelimit.Charge {
@@ -58,7 +59,7 @@ func TestShardsAreSpreadEvenly(t *testing.T) {
 			held := make([]int, servers)
 			for i := range shards {
 				tag := place{limiter: limiter, name: ratelimit.BySubject, shard: uint8(i)}.tag()
-				held[slotOf(strings.Trim(tag, "{}"))*servers/clusterSlots]++
+				held[hashslot.Of(strings.Trim(tag, "{}"))*servers/hashslot.Count]++
 			}
 			for _, n := range held {
 				if n != shards/servers {
@@ -170,8 +171,8 @@ func testMadeUpCallersInShards(t *testing.T, c *redistest.Cluster) {
 
 func testSlots(t *testing.T, c *redistest.Cluster) {
 	for _, tag := range []string{"*", "api", "api*17", "123456789", "\xff", strings.Repeat("x", 300)} {
-		if want := c.Nodes[0].CLI("cluster", "keyslot", tag); want != strconv.Itoa(slotOf(tag)) {
-			t.Errorf("slot of %q is %d, Redis says %s", tag, slotOf(tag), want)
+		if want := c.Nodes[0].CLI("cluster", "keyslot", tag); want != strconv.Itoa(hashslot.Of(tag)) {
+			t.Errorf("slot of %q is %d, Redis says %s", tag, hashslot.Of(tag), want)
 		}
 	}
 }

@@ -6,7 +6,7 @@
 --          how many callers may have a key of their own (4); then of each group of like requests how many (2),
 --          the cost (5), the charges (1), how many more may be leased (2), and of each charge the key from 0, plus 128 in a dry run (1), and
 --          the limit (4)
--- ARGV[3]  leased units that were not used: the key from 0 (1), the slot (5), the units (4)
+-- ARGV[3]  units that were charged and not used: the key from 0 (1), the slot (5), the units (4)
 -- Returns the time; then of each group how many are admitted with those that are leased, and of each charge the units that count,
 -- the ms until one more is free, the ms until one refused request fits (0: none was), in a
 -- dry run how many of the admitted fitted, and where clients choose the subject 1 if it shared a bucket, else 0.
@@ -133,6 +133,7 @@ local function enroll(st)
   end
   if p.total == 0 then p.old, p.past = p.slot, '' end
   p.total, p.last, p.dirty = p.total + 1, p.last + 1, true
+  st.newest = st.slot
 end
 
 local function giveBack(st, slot, units)
@@ -151,7 +152,13 @@ end
 
 for j = 1, #ARGV[3], 10 do
   local k, a, b, c, d, e, x, y, z, v = byte(ARGV[3], j, j + 9)
-  giveBack(S[k + 1], (((a * 256 + b) * 256 + c) * 256 + d) * 256 + e, ((x * 256 + y) * 256 + z) * 256 + v)
+  local st = S[k + 1]
+  if st.bucket and st.total == 0 then st = counts(st.bucket) end -- where a caller without a key was counted
+  giveBack(st, (((a * 256 + b) * 256 + c) * 256 + d) * 256 + e, ((x * 256 + y) * 256 + z) * 256 + v)
+  if st.population and st.total == 0 and st.newest then
+    giveBack(counts(st.population), st.newest, 1)
+    st.newest = nil
+  end
 end
 
 local out, o, T, shared = {now}, 1, {}, {}
@@ -196,7 +203,7 @@ while p <= #spec do
     end
     if took > 0 then
       if st.population then
-        if not st.dirty then enroll(st) end
+        enroll(st)
         S[k % 128 + 1] = st
       end
       if st.total == 0 then st.old = st.slot end
@@ -221,7 +228,9 @@ end
 
 for i = 1, #KEYS do
   local st = S[i]
-  if type(st) == 'table' and st.dirty then
+  if type(st) == 'table' and st.dirty and st.total == 0 then
+    redis.call('DEL', KEYS[i])
+  elseif type(st) == 'table' and st.dirty then
     local w, slot, total, last = st.w, st.slot, st.total, st.last
     while last >= 256 ^ w do w = w + 1 end
     local past = w > st.w and widen(st.past, st.w, w) or st.past

@@ -94,35 +94,51 @@ func (s *Source) Decide(ctx context.Context, r ratelimit.Request) (ratelimit.Ver
 	if !ok {
 		return s.decideInOutage(ctx, r)
 	}
-	at := s.placeOf(&r, budget)
-	p := s.pipeline(at)
+	if s.settings.Cluster() && isDivided(&r) {
+		return s.decideDivided(ctx, &r, budget)
+	}
+	p := s.pipelineOf(&r, &budget)
 	if p.opened.Load() {
 		return s.fallback.Decide(r)
 	}
-	budget.callers = at.callers(budget.callers)
-	c := newCall(p.head, &r, budget)
-	if v, ok := s.useLease(c, &r); ok {
-		c.release()
-		return v, nil
-	}
-	if s.denials != nil {
-		now := s.conn.clock()
-		if d := s.denials.find(c.encodedRequest, now); d != nil {
-			v := d.answer.verdict(c.encodedRequest, &r, d.answer.asked, now.Sub(d.got))
-			c.release()
-			return v, nil
-		}
-	}
-	out := p.decide(ctx, c)
-	if out.err != nil {
+	v, err := s.decideCall(ctx, p, newCall(p.head, &r, budget), &r)
+	if err != nil {
 		return s.decideInOutage(ctx, r)
 	}
-	v := out.answer.verdict(c.encodedRequest, &r, out.index, 0)
-	if !v.Admitted {
-		v = s.leasedInstead(c, &r, v)
+	return v, nil
+}
+
+// decideCall decides on a call by a lease, by a refusal that is remembered, or by Redis, and releases it. An error
+// means that Redis did not answer.
+func (s *Source) decideCall(ctx context.Context, p *pipeline, c *call, r *ratelimit.Request) (ratelimit.Verdict, error) {
+	v, ok := s.useLease(c, r)
+	if !ok {
+		v, ok = s.knownRefusal(c, r)
+	}
+	if !ok {
+		out := p.decide(ctx, c)
+		if out.err != nil {
+			return v, out.err
+		}
+		if v = out.answer.verdict(c.encodedRequest, r, out.index, 0); !v.Admitted {
+			v = s.leasedInstead(c, r, v)
+		}
 	}
 	c.release()
 	return v, nil
+}
+
+// knownRefusal returns a refusal that Redis would repeat, if one is remembered.
+func (s *Source) knownRefusal(c *call, r *ratelimit.Request) (v ratelimit.Verdict, ok bool) {
+	if s.denials == nil {
+		return v, false
+	}
+	now := s.conn.clock()
+	d := s.denials.find(c.encodedRequest, now)
+	if d == nil {
+		return v, false
+	}
+	return d.answer.verdict(c.encodedRequest, r, d.answer.asked, now.Sub(d.got)), true
 }
 
 // decideInOutage decides without Redis, unless the caller has gone away.
@@ -169,6 +185,13 @@ func (s *Source) Close() error {
 		s.giveBackUnused(true)
 	}
 	return s.conn.close()
+}
+
+// pipelineOf returns the pipeline of a request's place, of which it notes the part of the budget.
+func (s *Source) pipelineOf(r *ratelimit.Request, budget *keyBudget) *pipeline {
+	at := s.placeOf(r, *budget)
+	budget.callers = at.callers(budget.callers)
+	return s.pipeline(at)
 }
 
 // pipeline returns the pipeline of a place.
