@@ -25,8 +25,13 @@ var (
 	// Of these, Redis charges some requests in advance.
 	perTenant  = &ratelimit.Policy{Name: "tenant", Limit: 960, Window: 15 * time.Second, Place: ratelimit.BySubject}
 	tenantLong = &ratelimit.Policy{Name: "tenant_long", Limit: 6400, Window: 90 * time.Second, Place: ratelimit.BySubject}
-	perApp     = &ratelimit.Policy{Name: "app", Limit: 960, Window: 15 * time.Second}
-	all        = &ratelimit.Policy{Name: "all", Limit: 6400, Window: 90 * time.Second}
+
+	// These are counted apart from the users and tenants of the same requests.
+	common      = &ratelimit.Policy{Name: "common", Limit: 600, Window: 10 * time.Second, Place: "common:10000"}
+	commonLarge = &ratelimit.Policy{Name: "common_large", Limit: 1920, Window: 15 * time.Second, Place: "common:10000"}
+
+	perApp = &ratelimit.Policy{Name: "app", Limit: 960, Window: 15 * time.Second}
+	all    = &ratelimit.Policy{Name: "all", Limit: 6400, Window: 90 * time.Second}
 )
 
 // traffic is who asks, and how often.
@@ -35,6 +40,7 @@ type traffic struct {
 	charge func(node int, random *rand.Rand) []ratelimit.Charge
 	pause  func(*rand.Rand) time.Duration
 	leases bool
+	places int64 // where a request is counted, besides the first
 }
 
 // sparse is traffic of many nodes, each of which serves all callers.
@@ -64,12 +70,27 @@ func dense(charge func(caller string) []ratelimit.Charge) traffic {
 	}
 }
 
+// divided is traffic of which each request is counted on two servers.
+func divided(t traffic) traffic {
+	t.places = 1
+	return t
+}
+
 func tenants(caller string) []ratelimit.Charge {
 	return []ratelimit.Charge{{Policy: perTenant, Subject: caller}, {Policy: tenantLong, Subject: caller}}
 }
 
 func apps(caller string) []ratelimit.Charge {
 	return []ratelimit.Charge{{Policy: perApp, Subject: caller}, {Policy: all}}
+}
+
+func tenantsBesideAll(caller string) []ratelimit.Charge {
+	return []ratelimit.Charge{{Policy: perTenant, Subject: caller}, {Policy: commonLarge}}
+}
+
+// userBesideAll are the charges of a user and of all, which are counted on two servers.
+func userBesideAll(random *rand.Rand) []ratelimit.Charge {
+	return []ratelimit.Charge{{Policy: common}, {Policy: perUser, Subject: fmt.Sprint("u", random.IntN(clients))}}
 }
 
 // twoSubjects are the charges of a client and a route, which are counted on one server.
@@ -100,6 +121,11 @@ func TestLimitsAreExact(t *testing.T) {
 		{name: "by subject in a quiet network", traffic: sparse(oneSubject)},
 		{name: "by subject with partitions and broken connections", faults: true, traffic: sparse(oneSubject)},
 		{name: "by subject with clocks that differ", skew: differing, faults: true, traffic: sparse(oneSubject)},
+		{name: "divided in a quiet network", traffic: sparse(userBesideAll)},
+		{name: "divided with partitions and broken connections", faults: true, traffic: sparse(userBesideAll)},
+		{name: "divided with clocks that differ", skew: differing, faults: true, traffic: sparse(userBesideAll)},
+		{name: "divided and in advance in a quiet network", traffic: divided(dense(tenantsBesideAll))},
+		{name: "divided and in advance with clocks that differ", skew: differing, faults: true, traffic: divided(dense(tenantsBesideAll))},
 		{name: "in advance in a quiet network", traffic: dense(apps)},
 		{name: "in advance with partitions and broken connections", faults: true, traffic: dense(apps)},
 		{name: "in advance by subject in a quiet network", traffic: dense(tenants)},
@@ -142,7 +168,7 @@ func (w *world) playLimits(faults bool, kind traffic) {
 	close(stop)
 	disturbance.Wait()
 	l.check(w.T)
-	if asked := w.scripts.Load(); kind.leases && 2*asked > l.decisions {
+	if asked := w.scripts.Load(); kind.leases && 2*asked > l.decisions*(1+kind.places) {
 		w.Errorf("%d decisions took %d scripts", l.decisions, asked)
 	}
 }
@@ -163,15 +189,16 @@ func (w *world) openLimiter(node int) ratelimit.OpenSource {
 
 // decision is one that was made, or may have been: in an outage, Redis may charge for it later.
 type decision struct {
-	charged   time.Time // by the clock of the server that counted it
-	asked, at time.Time
-	cost      int64
+	first, last time.Time // when it was charged at the earliest and the latest, by one clock for all of a counter
+	asked, at   time.Time
+	cost        int64
 }
 
 // counter is what is known of one subject of one policy.
 type counter struct {
 	policy                    *ratelimit.Policy
 	admitted, refused, unsure []decision
+	undone                    []decision // that another server refused
 }
 
 // ledger is kept apart from the limiter, to judge it.
@@ -194,7 +221,11 @@ func (l *ledger) decide(t *testing.T, s ratelimit.Source, r ratelimit.Request) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d := decision{v.At, asked, time.Now(), r.Cost}
+	d := decision{v.At, v.At, asked, time.Now(), r.Cost}
+	divided := isDivided(r)
+	if divided { // each part was charged by the clock of a server of its own
+		d.first, d.last = d.asked, d.at
+	}
 	l.decisions++
 	if v.Outage {
 		l.outages++
@@ -208,6 +239,8 @@ func (l *ledger) decide(t *testing.T, s ratelimit.Source, r ratelimit.Request) {
 			c.admitted = append(c.admitted, d)
 		case v.Results[i].Violated:
 			c.refused = append(c.refused, d)
+		case divided:
+			c.undone = append(c.undone, d)
 		}
 	}
 }
@@ -222,6 +255,11 @@ func (l *ledger) counter(charge ratelimit.Charge) *counter {
 		l.counters[charge] = c
 	}
 	return c
+}
+
+// isDivided reports whether a request is counted on two servers.
+func isDivided(r ratelimit.Request) bool {
+	return slices.ContainsFunc(r.Charges, func(c ratelimit.Charge) bool { return c.Policy.Place != r.Charges[0].Policy.Place })
 }
 
 // idle is the largest number of units that can have been charged in advance and not used, or have been lost then.
@@ -245,7 +283,7 @@ func (l *ledger) check(t *testing.T) {
 			t.Errorf("policy %s, subject %s: %d units within a window, the limit is %d, at %v", c.policy.Name, charge.Subject, got, c.policy.Limit, at)
 		}
 		for _, d := range c.refused {
-			if possible := c.possible(d) + l.idle(c.policy); possible+d.cost <= c.policy.Limit {
+			if possible := c.possible(d, l.quiet) + l.idle(c.policy); possible+d.cost <= c.policy.Limit {
 				t.Errorf("policy %s, subject %s: %d units were refused at %v with at most %d of %d in use",
 					c.policy.Name, charge.Subject, d.cost, d.at, possible, c.policy.Limit)
 			}
@@ -257,18 +295,18 @@ func (l *ledger) check(t *testing.T) {
 	}
 }
 
-// most is the largest number of units that one window admitted, by the server's clock.
+// most is the largest number of units that one window certainly admitted, by the clock of whoever counted them.
 func (c *counter) most() (most int64, at time.Time) {
-	slices.SortFunc(c.admitted, func(a, b decision) int { return a.charged.Compare(b.charged) })
+	slices.SortFunc(c.admitted, func(a, b decision) int { return a.first.Compare(b.first) })
 	var sum int64
 	first := 0
 	for _, d := range c.admitted {
 		sum += d.cost
-		for ; d.charged.Sub(c.admitted[first].charged) >= c.policy.Window; first++ {
+		for ; d.last.Sub(c.admitted[first].first) >= c.policy.Window; first++ {
 			sum -= c.admitted[first].cost
 		}
 		if sum > most {
-			most, at = sum, d.charged
+			most, at = sum, d.last
 		}
 	}
 	return most, at
@@ -279,8 +317,9 @@ func (c *counter) most() (most int64, at time.Time) {
 const slack = 6 * time.Second
 
 // possible is the largest number of units that can have been in use when d was refused: those of
-// one window and one slot before it.
-func (c *counter) possible(d decision) (sum int64) {
+// one window and one slot before it. Without faults what another server refused counts only until that is known, and a
+// second more where a node remembers what it met.
+func (c *counter) possible(d decision, quiet bool) (sum int64) {
 	oldest := d.asked.Add(-c.policy.Window - c.policy.Window/ratelimit.Slots)
 	for _, a := range c.admitted {
 		if a.at.After(oldest) && a.asked.Before(d.at) {
@@ -289,6 +328,11 @@ func (c *counter) possible(d decision) (sum int64) {
 	}
 	for _, a := range c.unsure {
 		if a.at.Add(slack).After(oldest) && a.asked.Before(d.at) {
+			sum += a.cost
+		}
+	}
+	for _, a := range c.undone {
+		if until := a.at.Add(time.Second); a.asked.Before(d.at) && (until.After(d.asked) || !quiet && a.at.Add(slack).After(oldest)) {
 			sum += a.cost
 		}
 	}
