@@ -37,7 +37,8 @@ func (r *Routes) Find(method string, u *url.URL, preferred func(i, other int) bo
 		return r.tree.find(method, u.Path)
 	}
 	found := -1
-	for decoded := range pathspelling.Decoded(u.Path) {
+	spellings, _ := pathspelling.Decoded(u.Path)
+	for _, decoded := range spellings {
 		for reading := range pathspelling.Readings(decoded) {
 			if i := r.tree.find(method, reading); i >= 0 && (found < 0 || preferred(i, found)) {
 				found = i

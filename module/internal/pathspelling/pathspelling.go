@@ -5,29 +5,31 @@ package pathspelling
 
 import (
 	"iter"
-	"strconv"
 	"strings"
 	"unicode"
 )
 
-// MaxDecodings is how often a path is decoded to see what it stands for.
-const MaxDecodings = 8
+const (
+	// maxDecodings is how often a path is decoded to see what it stands for.
+	maxDecodings = 8
+	// maxDecoded is how many bytes all that decoding returns may have, so that a long path does not take long. A path
+	// is decoded twice whatever its length.
+	maxDecoded = 4 << 10
+)
 
-// Decoded returns a path, decoded once, and what further decoding makes of it, until it has no more escapes. Of a path
-// with too many the last one still has some.
-func Decoded(path string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for range MaxDecodings {
-			if !yield(path) {
-				return
-			}
-			decoded := Decode(path)
-			if decoded == path {
-				return
-			}
-			path = decoded
+// Decoded returns a path, decoded once, and what further decoding makes of it. all is false if the last one still has
+// escapes, because the path has too many layers of them for its length.
+func Decoded(path string) (decoded []string, all bool) {
+	length := 0
+	for len(decoded) < maxDecodings && (len(decoded) < 2 || length < maxDecoded) {
+		decoded, length = append(decoded, path), length+len(path)
+		next := Decode(path)
+		if next == path {
+			return decoded, true
 		}
+		path = next
 	}
+	return decoded, false
 }
 
 // Readings returns what servers take a decoded path for: as it is written, with its dot segments resolved, and what
@@ -35,6 +37,10 @@ func Decoded(path string) iter.Seq[string] {
 // slash at the end stays.
 func Readings(path string) iter.Seq[string] {
 	return func(yield func(string) bool) {
+		if isPlain(path) {
+			yield(path)
+			return
+		}
 		_ = yield(plain(path)) && yield(plain(resolveDots(path))) && yieldRest(path, yield)
 	}
 }
@@ -50,14 +56,26 @@ func yieldRest(path string, yield func(string) bool) bool {
 	return yield(plain(rest[end:])) && yield(plain(resolveDots(rest[end:])))
 }
 
+// isPlain reports whether a path has only one reading: itself.
+func isPlain(path string) bool {
+	last := byte(0)
+	for i := range len(path) {
+		c := path[i]
+		if c <= ' ' || c > '~' || c == ';' || c == '\\' || c == '/' && (last == '/' || last == '.') {
+			return false
+		}
+		last = c
+	}
+	return path != "" && path[0] == '/' && last != '.'
+}
+
 // plain removes from a path what some servers drop.
 func plain(path string) string {
 	var b strings.Builder
+	b.Grow(len(path) + 1)
 	dropped := true // the last segment
 	for segment := range strings.SplitSeq(strings.ReplaceAll(path, `\`, "/"), "/") {
-		segment, _, _ = strings.Cut(segment, ";")
-		segment, _, _ = strings.Cut(segment, "\x00")
-		segment = strings.TrimRightFunc(segment, func(c rune) bool { return c == '.' || unicode.IsSpace(c) || unicode.IsControl(c) })
+		segment = trim(segment)
 		if dropped = segment == ""; !dropped {
 			b.WriteByte('/')
 			b.WriteString(segment)
@@ -69,9 +87,23 @@ func plain(path string) string {
 	return b.String()
 }
 
+// trim removes from a segment what some servers drop.
+func trim(segment string) string {
+	for i := range len(segment) {
+		if c := segment[i]; c == ';' || c == 0 {
+			segment = segment[:i]
+			break
+		}
+	}
+	if segment == "" || '/' <= segment[len(segment)-1] && segment[len(segment)-1] <= '~' {
+		return segment
+	}
+	return strings.TrimRightFunc(segment, func(c rune) bool { return c == '.' || unicode.IsSpace(c) || unicode.IsControl(c) })
+}
+
 // resolveDots removes dot segments, as RFC 3986 section 5.2.4 does.
 func resolveDots(path string) string {
-	var kept []string
+	kept := make([]string, 0, strings.Count(path, "/")+2)
 	dropped := false // the last segment
 	for segment := range strings.SplitSeq(strings.ReplaceAll(path, `\`, "/"), "/") {
 		name, _, _ := strings.Cut(segment, ";")
@@ -95,6 +127,7 @@ func Decode(path string) string {
 		return path
 	}
 	var b strings.Builder
+	b.Grow(len(path))
 	for i := 0; i < len(path); i++ {
 		if path[i] != '%' {
 			b.WriteByte(path[i])
@@ -102,14 +135,14 @@ func Decode(path string) string {
 		}
 		rest := path[i+1:]
 		if len(rest) >= 5 && rest[0]|0x20 == 'u' {
-			if n, err := strconv.ParseUint(rest[1:5], 16, 16); err == nil {
-				b.WriteRune(rune(n)) //nolint:gosec // 16 bits
+			if n, ok := readHex(rest[1:5]); ok {
+				b.WriteRune(n)
 				i += 5
 				continue
 			}
 		}
 		if len(rest) >= 2 {
-			if n, err := strconv.ParseUint(rest[:2], 16, 8); err == nil {
+			if n, ok := readHex(rest[:2]); ok {
 				b.WriteByte(byte(n)) //nolint:gosec // 8 bits
 				i += 2
 				continue
@@ -118,4 +151,19 @@ func Decode(path string) string {
 		b.WriteByte('%')
 	}
 	return b.String()
+}
+
+// readHex reads a few hexadecimal digits.
+func readHex(digits string) (n rune, ok bool) {
+	for i := range len(digits) {
+		switch c := rune(digits[i]); {
+		case '0' <= c && c <= '9':
+			n = n<<4 | (c - '0')
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			n = n<<4 | (c | 0x20 - 'a' + 10)
+		default:
+			return 0, false
+		}
+	}
+	return n, true
 }

@@ -1,6 +1,7 @@
 package ownpaths
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -49,13 +50,8 @@ func (p Paths) Has(path string) bool {
 	if isLower(path) {
 		return p.hasFolded(path)
 	}
-	times := 0
-	for decoded := range pathspelling.Decoded(path) {
-		if times++; times == pathspelling.MaxDecodings || p.hasSpelling(decoded) {
-			return true // nobody has an honest reason to encode a path so often
-		}
-	}
-	return false
+	spellings, all := pathspelling.Decoded(path)
+	return !all || slices.ContainsFunc(spellings, p.hasSpelling) // nobody has an honest reason to encode a path too often
 }
 
 // hasSpelling is Has without decoding.
