@@ -62,7 +62,7 @@ func TestUnknownClientPageIsExplained(t *testing.T) { // S13, U12
 		if sent := having(doc, "code", "class", "sent"); len(sent) != 1 || words(sent[0]) != "https://typo.example/cb?…" {
 			t.Errorf("S13 %s: the address is not shown: %s", name, p.Body)
 		}
-		if shown := words(doc); !strings.Contains(shown, "ell the people who run") {
+		if shown := words(doc); !strings.Contains(shown, "the people who run") {
 			t.Errorf("S13 %s: nothing that a person can do: %s", name, shown)
 		}
 		for n := range doc.Descendants() {

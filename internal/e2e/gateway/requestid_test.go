@@ -8,7 +8,7 @@ import (
 )
 
 // requestNumber finds the number on an error page.
-var requestNumber = regexp.MustCompile(`number of the request: <code translate="no"><bdi>([0-9a-f-]{36})</bdi>`)
+var requestNumber = regexp.MustCompile(`request number: <code translate="no"><bdi>([0-9a-f-]{36})</bdi>`)
 
 // S13: an error page shows the number by which the logs know the request, so that a person
 // can tell it to those who can look there.

@@ -58,7 +58,7 @@ func TestSlowBodyTimesOutAtEveryEndpoint(t *testing.T) { // N04
 		return p.Header.Get("Content-Type") == "application/json; charset=utf-8" && p.JSON(t)["error"] != nil
 	}
 	isPage := func(p harness.Page) bool { return strings.HasPrefix(p.Header.Get("Content-Type"), "text/html") }
-	isSlowPage := func(p harness.Page) bool { return isPage(p) && strings.Contains(p.Body, "took too long to arrive") }
+	isSlowPage := func(p harness.Page) bool { return isPage(p) && strings.Contains(p.Body, "took too long to reach") }
 	isSNS := func(p harness.Page) bool { return p.JSON(t)["errcode"] == 40035.0 }
 	const slow = http.StatusRequestTimeout
 	var wg sync.WaitGroup
