@@ -62,6 +62,7 @@ func typed(t *testing.T, g *harness.Gateway, name, first, second string) (shown 
 	}
 	screen := make(chan string, 100)
 	go func() {
+		defer close(screen)
 		buf := make([]byte, 4096)
 		for {
 			n, err := master.Read(buf)
@@ -76,7 +77,10 @@ func typed(t *testing.T, g *harness.Gateway, name, first, second string) (shown 
 		deadline := time.After(20 * time.Second)
 		for !strings.Contains(all.String(), text) {
 			select {
-			case s := <-screen:
+			case s, ok := <-screen:
+				if !ok {
+					t.Fatalf("no %q on the screen: %q", text, all.String())
+				}
 				all.WriteString(s)
 			case <-deadline:
 				t.Fatalf("no %q on the screen: %q", text, all.String())
@@ -90,10 +94,12 @@ func typed(t *testing.T, g *harness.Gateway, name, first, second string) (shown 
 			t.Fatal(err)
 		}
 	}
-	_ = cmd.Wait() // its exit code is looked at
-	time.Sleep(50 * time.Millisecond)
-	for len(screen) > 0 {
-		all.WriteString(<-screen)
+	_ = cmd.Wait()                        // its exit code is looked at
+	if err := slave.Close(); err != nil { // the screen ends with what the command wrote last
+		t.Fatal(err)
+	}
+	for s := range screen {
+		all.WriteString(s)
 	}
 	return all.String(), cmd.ProcessState.ExitCode()
 }

@@ -25,8 +25,9 @@ func refusedTokens(t *testing.T, g *harness.Gateway, up *harness.Upstream, forge
 	t.Helper()
 	for name, token := range forged {
 		t.Run(name, func(t *testing.T) {
+			const most = 5 * time.Millisecond * raceFactor
 			fastest := time.Hour
-			for range 3 {
+			for n := 0; n < 3 || fastest > most && n < 100; n++ { // a busy machine delays some
 				begun := time.Now()
 				p := bearer(t, g, "/read", token)
 				fastest = min(fastest, time.Since(begun))
@@ -36,7 +37,7 @@ func refusedTokens(t *testing.T, g *harness.Gateway, up *harness.Upstream, forge
 					wantChallenge(t, p, up, http.StatusUnauthorized, "invalid_token")
 				}
 			}
-			if fastest > 5*time.Millisecond*raceFactor {
+			if fastest > most {
 				t.Errorf("took %v", fastest)
 			}
 		})
