@@ -49,12 +49,13 @@ func TestScopeCountAndLengthAreLimited(t *testing.T) { // A24
 		t.Error("a scope above the cap was taken")
 	}
 	half, fastest := strings.Repeat("a ", 500_000), time.Hour // whatever else the machine does can only add
-	for range 10 {
+	const most = 5 * time.Millisecond
+	for n := 0; n < 10 || fastest > most && n < 200; n++ {
 		begin := time.Now()
 		_, _ = ParseScopes(half)
 		fastest = min(fastest, time.Since(begin))
 	}
-	if fastest > 5*time.Millisecond {
+	if fastest > most {
 		t.Errorf("half a million scopes took %v", fastest)
 	}
 }

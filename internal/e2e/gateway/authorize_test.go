@@ -177,8 +177,9 @@ func TestLargeAuthorizationRequestsAreRefusedQuickly(t *testing.T) {
 		"A13 8 KiB client_id": authorizeURL(g, strings.Repeat("c", 8<<10)),
 	} {
 		t.Run(name, func(t *testing.T) {
+			const most = 50 * time.Millisecond * raceFactor
 			fastest := time.Hour
-			for range 3 {
+			for n := 0; n < 3 || fastest > most && n < 100; n++ { // a busy machine delays some
 				began := time.Now()
 				p := b.Get(address)
 				fastest = min(fastest, time.Since(began))
@@ -187,7 +188,7 @@ func TestLargeAuthorizationRequestsAreRefusedQuickly(t *testing.T) {
 				}
 				wantInert(t, p)
 			}
-			if fastest > 50*time.Millisecond*raceFactor {
+			if fastest > most {
 				t.Errorf("took %v", fastest)
 			}
 		})

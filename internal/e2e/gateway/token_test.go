@@ -169,14 +169,15 @@ func TestTokenAnswers(t *testing.T) {
 		}
 	})
 	t.Run("T22 64 KiB and one byte", func(t *testing.T) {
+		const most = 100 * time.Millisecond * raceFactor
 		fastest := time.Hour
-		for range 3 {
+		for n := 0; n < 3 || fastest > most && n < 100; n++ { // a busy machine delays some
 			begun := time.Now()
 			p := post(t, g, "grant_type="+strings.Repeat("a", 64<<10-10))
 			fastest = min(fastest, time.Since(begun))
 			wantOAuth(t, p, http.StatusRequestEntityTooLarge, "invalid_request")
 		}
-		if fastest > 100*time.Millisecond*raceFactor {
+		if fastest > most {
 			t.Errorf("took %v", fastest)
 		}
 		wantOAuth(t, post(t, g, "grant_type="+strings.Repeat("a", 64<<10-11)), http.StatusUnauthorized, "invalid_client")
@@ -190,14 +191,15 @@ func TestTokenAnswers(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		for range 20 {
+		const most = 20 * time.Millisecond * raceFactor
+		for n := 0; n < 20 || fastest > most && n < 200; n++ { // a busy machine delays some
 			begun := time.Now()
 			wantOAuth(t, post(t, g, body.String()), http.StatusBadRequest, "invalid_request")
 			fastest = min(fastest, time.Since(begun))
 		}
 		runtime.GC()
 		runtime.ReadMemStats(&after)
-		if fastest > 20*time.Millisecond*raceFactor {
+		if fastest > most {
 			t.Errorf("took %v", fastest)
 		}
 		if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 2<<20 {
