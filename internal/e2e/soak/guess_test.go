@@ -40,6 +40,7 @@ func TestFiveHundredWrongPasswordsAtOnce(t *testing.T) {
 	}
 	length := time.Duration(times(2, 20)) * time.Second
 	quiet := during(length)
+	client.MayRefuse = !inSoak() // crowds may overload a machine that others use as well
 
 	// What as many connections cost that come at once and want nothing.
 	client.begin(t)
