@@ -24,16 +24,16 @@ func (r *Routes) Add(methods, paths []string) error {
 	return nil
 }
 
-// Find returns the index of the route that matches a method and a URL, -1 for none: the first one, and of several that
-// match different readings of the path the one that no other is preferred to. Without a guard in front any path arrives
-// here, even the empty one of an absolute request target, and any method: both are matched in every way that some
-// upstream reads them, so that no other spelling slips past.
+// Find returns the index of the first route that matches a method and a URL, or -1. Without a guard in front, any method
+// and path arrive here, even the empty path of an absolute request target. Therefore the method matches in any letter
+// case, and the path in every way that an upstream may read it. If its readings match different routes, the one that
+// preferred prefers to the others is returned.
 func (r *Routes) Find(method string, u *url.URL, preferred func(i, other int) bool) int {
 	if r.next == 0 {
 		return -1
 	}
 	method = strings.ToUpper(method)
-	if isPlain(u.Path) && !hasFinalDot(u.Path) {
+	if pathspelling.IsPlain(u.Path) {
 		return r.tree.find(method, u.Path)
 	}
 	found := -1
@@ -46,9 +46,4 @@ func (r *Routes) Find(method string, u *url.URL, preferred func(i, other int) bo
 		}
 	}
 	return found
-}
-
-// hasFinalDot reports whether a segment ends in a dot, which Windows drops.
-func hasFinalDot(path string) bool {
-	return strings.HasSuffix(path, ".") || strings.Contains(path, "./")
 }

@@ -1,6 +1,6 @@
-// Package pathspelling tells what servers take a request path for. They decode it more than once, skip path
-// parameters, read a backslash as a slash or cut off blanks at the end of a segment, and so read paths as the same that
-// are written differently. What the spellings of a path mean is decided elsewhere.
+// Package pathspelling lists the ways in which servers may read a request path. Some decode it more than once, ignore
+// path parameters, take a backslash for a slash, or cut off dots and spaces at the end of a segment. So paths that are
+// spelled differently can lead to the same place. What a path is allowed to do is decided elsewhere.
 package pathspelling
 
 import (
@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	// maxDecodings is how often a path is decoded to see what it stands for.
+	// maxDecodings bounds how many results of decoding are returned.
 	maxDecodings = 8
-	// maxDecoded is how many bytes all that decoding returns may have, so that a long path does not take long. A path
-	// is decoded twice whatever its length.
+	// maxDecoded bounds their total length in bytes, because an attacker can send long paths at little cost. Two are
+	// returned whatever the length.
 	maxDecoded = 4 << 10
 )
 
-// Decoded returns a path, decoded once, and what further decoding makes of it. all is false if the last one still has
-// escapes, because the path has too many layers of them for its length.
+// Decoded returns a path, which a server has decoded once, followed by the results of decoding it again and again. all
+// is false if the last result still has escapes: the path has more layers of them than are decoded.
 func Decoded(path string) (decoded []string, all bool) {
 	length := 0
 	for len(decoded) < maxDecodings && (len(decoded) < 2 || length < maxDecoded) {
 		decoded, length = append(decoded, path), length+len(path)
-		next := Decode(path)
+		next := decode(path)
 		if next == path {
 			return decoded, true
 		}
@@ -32,12 +32,12 @@ func Decoded(path string) (decoded []string, all bool) {
 	return decoded, false
 }
 
-// Readings returns what servers take a decoded path for: as it is written, with its dot segments resolved, and what
-// follows an authority. None of them has empty segments, path parameters or anything else that some servers drop; a
-// slash at the end stays.
+// Readings returns the paths that servers may read in a decoded path: the path as it is, the path with its dot segments
+// resolved, and what follows an authority. They are without empty segments, path parameters and everything else that
+// some servers drop. A slash at the end stays.
 func Readings(path string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		if isPlain(path) {
+		if IsPlain(path) {
 			yield(path)
 			return
 		}
@@ -45,8 +45,8 @@ func Readings(path string) iter.Seq[string] {
 	}
 }
 
-// yieldRest yields what servers take for the path that read a request's target as a reference: of //host/token, PHP's
-// parse_url says that the path is /token (RFC 3986 section 4.2).
+// yieldRest yields the path that servers find if they parse a request's target as a reference (RFC 3986 section 4.2):
+// for //host/token, PHP's parse_url returns /token.
 func yieldRest(path string, yield func(string) bool) bool {
 	rest := strings.TrimLeft(path, `/\`)
 	end := strings.IndexAny(rest, `/\`)
@@ -56,12 +56,13 @@ func yieldRest(path string, yield func(string) bool) bool {
 	return yield(plain(rest[end:])) && yield(plain(resolveDots(rest[end:])))
 }
 
-// isPlain reports whether a path has only one reading: itself.
-func isPlain(path string) bool {
+// IsPlain reports whether a path has no other spelling: no escapes, and itself as its only reading. It is quick, and
+// true of nearly all requests.
+func IsPlain(path string) bool {
 	last := byte(0)
 	for i := range len(path) {
 		c := path[i]
-		if c <= ' ' || c > '~' || c == ';' || c == '\\' || c == '/' && (last == '/' || last == '.') {
+		if c <= ' ' || c > '~' || c == '%' || c == ';' || c == '\\' || c == '/' && (last == '/' || last == '.') {
 			return false
 		}
 		last = c
@@ -121,8 +122,8 @@ func resolveDots(path string) string {
 	return "/" + strings.Join(kept, "/")
 }
 
-// Decode decodes %XX, and %uXXXX as IIS does. Any other percent sign is kept.
-func Decode(path string) string {
+// decode replaces %XX, and %uXXXX as IIS does. Any other percent sign is kept.
+func decode(path string) string {
 	if !strings.Contains(path, "%") {
 		return path
 	}

@@ -42,7 +42,7 @@ func TestPlainPathHasNoOtherReading(t *testing.T) {
 		}
 	}
 	for _, p := range paths {
-		if !isPlain(p) {
+		if !IsPlain(p) {
 			continue
 		}
 		plains++
