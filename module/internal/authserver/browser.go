@@ -32,7 +32,7 @@ type browserEndpoints struct {
 func newPasswords(s *Server, sessions *session.Sessions) *password.Checker {
 	return password.New(password.Config{
 		Sessions: sessions, CountSignIn: s.Metrics.SignIn, KnownLife: s.Lifetimes.Refresh,
-		Account:    lockout.Rule{Limit: s.Protect.LoginFailures, Window: s.Protect.loginWindow, Lock: s.Protect.Lockout},
+		Account:    lockout.Rule{Limit: s.Protect.LoginFailures, Window: loginWindow, Lock: s.Protect.Lockout},
 		PerAddress: s.Protect.PerAddress, Concurrency: s.Protect.HashConcurrency, QueueTimeout: s.Protect.HashQueueTimeout,
 	})
 }

@@ -104,10 +104,11 @@ type Lifetimes struct {
 	Request      time.Duration // a sign-in in progress, default 10 min
 }
 
+const loginWindow = 15 * time.Minute
+
 // Protect bounds guessing and hashing.
 type Protect struct {
-	LoginFailures    int           // failures within loginWindow that lock a user or a name, default 10
-	loginWindow      time.Duration // default 15 min
+	LoginFailures    int           // failures within [loginWindow] that lock a user or a name, default 10
 	Lockout          time.Duration // default 15 min
 	CodesPerUser     int           // authorization codes and implicit tokens a minute for one user, default 60
 	PerAddress       int           // failed sign-ins a minute for one address (IPv6: one /64), default 30
@@ -235,7 +236,6 @@ func (c *Config) fill() error {
 	set(&c.Lifetimes.SessionIdle, time.Hour)
 	set(&c.Lifetimes.Request, 10*time.Minute)
 	set(&c.Protect.LoginFailures, 10)
-	set(&c.Protect.loginWindow, 15*time.Minute)
 	set(&c.Protect.Lockout, 15*time.Minute)
 	set(&c.Protect.PerAddress, 30)
 	set(&c.Protect.CodesPerUser, 60)

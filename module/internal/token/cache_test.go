@@ -66,10 +66,11 @@ func TestCacheReturnsTheSameContent(t *testing.T) { // G22
 
 func TestCachesAreLimited(t *testing.T) { // G25
 	n := start(t, "EdDSA")
-	v, err := NewVerifier(VerifierConfig{Ring: n.ring, Revocations: n.revocations, cacheSize: MinCache, Now: n.now})
+	v, err := NewVerifier(VerifierConfig{Ring: n.ring, Revocations: n.revocations, Now: n.now})
 	if err != nil {
 		t.Fatal(err)
 	}
+	v.ResizeCache(MinCache)
 	good := n.issue(t)
 	if _, err := v.Verify(t.Context(), good); err != nil {
 		t.Fatal(err)
@@ -105,10 +106,11 @@ func TestCacheSizeHoldsForAnyNumberOfTokens(t *testing.T) {
 	n := start(t, "EdDSA")
 	raw := n.issue(t)
 	for _, times := range []int{1, 2, 10} {
-		v, err := NewVerifier(VerifierConfig{Ring: n.ring, Revocations: n.revocations, cacheSize: MinCache, Now: n.now})
+		v, err := NewVerifier(VerifierConfig{Ring: n.ring, Revocations: n.revocations, Now: n.now})
 		if err != nil {
 			t.Fatal(err)
 		}
+		v.ResizeCache(MinCache)
 		room := int(v.cache.good.GetMaximum() / entryBytes)
 		for i := range times * room {
 			id := fmt.Sprintf("%022d", i)

@@ -3,7 +3,6 @@ package token
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -17,8 +16,6 @@ import (
 type VerifierConfig struct {
 	Ring        *keyring.Ring
 	Revocations *revocationlist.List
-	// cacheSize is how many bytes verified tokens may take, from [MinCache] to [MaxCache]; 0 means [defaultCache].
-	cacheSize int64
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -53,13 +50,10 @@ func NewVerifier(c VerifierConfig) (*Verifier, error) {
 	if c.Ring == nil || c.Revocations == nil {
 		return nil, errors.New("token: a verifier needs a key ring and revocations")
 	}
-	if c.cacheSize != 0 && (c.cacheSize < MinCache || c.cacheSize > MaxCache) {
-		return nil, fmt.Errorf("token: a cache of %d bytes, expected %d to %d", c.cacheSize, MinCache, int64(MaxCache))
-	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	cache, err := newVerifiedCache(c.cacheSize)
+	cache, err := newVerifiedCache(0)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +87,7 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (*Access, error) {
 	return v.judge(ctx, v.cache.remember(sum, p))
 }
 
-// ResizeCache applies another size in bytes, 0 for the default, and keeps the tokens that fit.
+// ResizeCache sets how many bytes verified tokens may take, from [MinCache] to [MaxCache], and keeps those that fit; 0 means [defaultCache].
 func (v *Verifier) ResizeCache(size int64) { v.cache.resize(size) }
 
 // CacheStats says what is remembered.

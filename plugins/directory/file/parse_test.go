@@ -107,7 +107,7 @@ func TestInvalidUserFilesAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	full := written(t, `{"users": []}`+strings.Repeat(" ", defaultMaxSize-len(`{"users": []}`)))
-	for path, want := range map[string]string{big: "larger than max_size, 32MiB", t.TempDir(): "not a regular file", big + ".not": "no such file"} {
+	for path, want := range map[string]string{big: "larger than max_size, 32MiB", t.TempDir(): "not a regular file", big + ".not": `no such file or directory: create it, with at least {"users":[]}`} {
 		if _, err := readContents(path, defaultMaxSize); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("read = %v, want the path and %q", err, want)
 		}

@@ -35,7 +35,9 @@ type contents struct {
 // readContents returns the file's bytes, at most maxSize. Its errors name the file.
 func readContents(path string, maxSize int64) (contents, error) {
 	// Asked first, because opening a named pipe would wait for its writer.
-	if info, err := os.Stat(path); err != nil {
+	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return contents{}, fmt.Errorf("%w: create it, with at least %s", err, `{"users":[]}`)
+	} else if err != nil {
 		return contents{}, err
 	} else if !info.Mode().IsRegular() {
 		return contents{}, fmt.Errorf("%s: not a regular file", path)

@@ -21,8 +21,8 @@ const (
 	skewLimit = 30 * time.Second
 )
 
-// issuer fetches the issuer's metadata as a client on this machine would.
-func issuer(ctx context.Context, issuer string) (out adminapi.Findings) {
+// checkIssuer fetches the issuer's metadata as a client on this machine would.
+func checkIssuer(ctx context.Context, issuer string) (out adminapi.Findings) {
 	const check = "issuer"
 	u, err := url.Parse(issuer)
 	var r *http.Request

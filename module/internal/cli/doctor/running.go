@@ -42,7 +42,7 @@ func Running(ctx context.Context, admin *adminclient.Client) (out adminapi.Findi
 	if err != nil {
 		out.Fail("configuration", "the message says what is wrong", "%v", err)
 	}
-	return slices.Concat(out, more, issuer(ctx, found.Issuer))
+	return slices.Concat(out, more, checkIssuer(ctx, found.Issuer))
 }
 
 // WithFile checks a configuration file, and the gateway that runs with it, if one does.

@@ -12,6 +12,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
+// lease is how long a request is taken for running.
+const lease = 2 * time.Minute
+
 // Config is a keeper's. All is required except where a default is given.
 type Config struct {
 	Store store.Backend
@@ -20,8 +23,6 @@ type Config struct {
 	Now     func() time.Time
 	// Keep is how long a key is remembered. Default: 24 h.
 	Keep time.Duration
-	// lease is how long a request is taken for running. Default: 2 min.
-	lease time.Duration
 	// Max is how many keys a client may use in Keep, and one of its users a tenth of them. All
 	// callers without a token have ten times as many, and one network a tenth of that.
 	// Default: 10,000.
@@ -39,9 +40,9 @@ func New(c Config) (*Keeper, error) {
 	if c.Store == nil || c.Attempt == nil || c.Now == nil {
 		return nil, errors.New("idempotent: expected a store, names of attempts and a clock")
 	}
-	c.Keep, c.lease, c.Max = cmp.Or(c.Keep, 24*time.Hour), cmp.Or(c.lease, 2*time.Minute), cmp.Or(c.Max, 10_000)
-	if c.Keep < 0 || c.lease < 0 || c.lease > c.Keep || c.Max < 0 {
-		return nil, fmt.Errorf("idempotent: keep %v, lease %v, max %d: expected positive values, and a lease that is not longer", c.Keep, c.lease, c.Max)
+	c.Keep, c.Max = cmp.Or(c.Keep, 24*time.Hour), cmp.Or(c.Max, 10_000)
+	if c.Keep < lease || c.Max < 0 {
+		return nil, fmt.Errorf("idempotent: keep %v, max %d: expected at least %v, and a positive number", c.Keep, c.Max, lease)
 	}
 	return &Keeper{config: c, quota: newQuota(c)}, nil
 }
@@ -81,7 +82,7 @@ func (k *Keeper) Begin(ctx context.Context, key Key, digest string) (*Attempt, *
 	defer cancel()
 	now := k.config.Now()
 	a := &Attempt{keeper: k, key: key, state: store.Idempotency{
-		Digest: digest, State: begun, Attempt: k.config.Attempt(), Lease: now.Add(k.config.lease),
+		Digest: digest, State: begun, Attempt: k.config.Attempt(), Lease: now.Add(lease),
 	}}
 	record := store.Record{Key: at, Expires: now.Add(k.config.Keep)}
 	a.stored, err = store.Create(ctx, k.config.Store, record, &a.state)

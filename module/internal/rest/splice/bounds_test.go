@@ -158,8 +158,8 @@ func TestInvalidEditorConfigsAreRefused(t *testing.T) {
 	}{
 		{Config{skip: 1}, "for a List"},
 		{Config{take: 1}, "for a List"},
-		{Config{List: true, take: -1}, "Take is -1"},
-		{Config{maxDepth: -1}, "MaxDepth is -1"},
+		{Config{List: true, take: -1}, "take is -1"},
+		{Config{maxDepth: -1}, "maxDepth is -1"},
 		{Config{MaxScalar: -1}, "MaxScalar is -1"},
 		{Config{Rename: map[string]string{"a": "c", "b": "c"}}, "'a' and 'b' are both renamed to 'c'"},
 		{Config{Rename: map[string]string{"a": "\xff"}}, "not UTF-8"},

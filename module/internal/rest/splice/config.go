@@ -57,9 +57,9 @@ func (c *Config) edits() bool {
 
 func (c *Config) check() error {
 	if !c.List && (c.skip != 0 || c.take != 0) {
-		return fmt.Errorf("splice: Skip and Take are for a List")
+		return fmt.Errorf("splice: skip and take are for a List")
 	}
-	for name, n := range map[string]int{"Skip": c.skip, "Take": c.take, "MaxDepth": c.maxDepth, "MaxScalar": c.MaxScalar} {
+	for name, n := range map[string]int{"skip": c.skip, "take": c.take, "maxDepth": c.maxDepth, "MaxScalar": c.MaxScalar} {
 		if n < 0 {
 			return fmt.Errorf("splice: %s is %d, expected 0 or more", name, n)
 		}
