@@ -138,7 +138,7 @@ func (v *Verifier) readHeader(encoded string) (*knownHeader, error) {
 		return known, nil
 	}
 	h, err := parseHeader(encoded)
-	return &knownHeader{strings.Clone(encoded), h}, err // a clone, for the rest of the token should not stay
+	return &knownHeader{strings.Clone(encoded), h}, err // cloned, so that it does not keep the rest of the token in memory
 }
 
 // verifySignature returns the key of the ring that signed a token. The algorithm is the key's; the token can only

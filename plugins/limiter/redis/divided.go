@@ -8,19 +8,20 @@ import (
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 
-// division is a request with counts in two places of a cluster: those of its subject, which are divided among the
-// servers, and those of common policies, such as "all", which are on one server.
+// division is a request that is counted in two places of a cluster: under its subject, whose counts may be on any
+// server, and under common policies, such as "all", whose counts are on one server.
 //
-// The subject's part is decided first, and the common part only if the subject's admits the request. So the
-// server of the common counts has nothing to do with callers above their own limits. As long as the common limits are far, it
-// charges units in advance, see [leases], and most requests take one trip, to the server of their subject, or none.
+// The subject's part is decided first, and the common part only if the subject's admits the request. So callers above
+// their own limits do not burden the server of the common counts. While the common limits are far, that server charges
+// units in advance, see [leases], and most requests take one trip, to the server of their subject, or none.
 //
-// If the common part refuses, what the subject was charged is given back before the refusal is told. Meanwhile only
-// requests of the same subject can be refused because of it, and the common limit would hardly have admitted them. The
-// other order would be less exact: anybody could be refused because of common units that are charged for requests above
-// their own limits. And a leased unit is taken when nothing else has to be waited for, so its slot has not ended.
+// If the common part refuses, the subject's charge is given back before the refusal is returned. Until then it can only
+// cause refusals of the same subject, whose requests the common limit would hardly have admitted. The other order would
+// be less exact: common units charged for requests above their own limits could cause refusals of anybody. It would
+// also have to wait after taking a leased unit, whose slot might end meanwhile.
 //
-// A refusal has a result for each policy, so the part that did not refuse is looked at, and both are remembered.
+// A refusal reports all policies. So the part that did not refuse is asked without charging it, and both answers are
+// remembered as refusals.
 type division struct{ own, common part }
 
 // part is the charges of one place.
@@ -118,15 +119,15 @@ func (s *Source) decideParts(ctx context.Context, own, common *part) (err error)
 	return err
 }
 
-// look sets the verdict of a part that nothing is taken from, as the other part has refused the request.
+// look sets the verdict of a part without charging it, because the other part has refused the request.
 func (s *Source) look(ctx context.Context, p *part, c *call) (err error) {
 	c.neverFit()
 	p.verdict, err = s.decideCall(ctx, p.pipeline, c, &p.Request)
 	return err
 }
 
-// undo has Redis give back what it charged, and looks at what is left. Without an answer it stays charged, and
-// the verdict says so: the other part has refused the request in any case.
+// undo has Redis give back a charge, and sets the verdict to what is left then. Without an answer the verdict stays that
+// of the charge, which may still count: the other part has refused the request in any case.
 func (s *Source) undo(ctx context.Context, p *part) {
 	c := p.newCall()
 	at := p.verdict.At.UnixMilli() // a lease ends with the slot of its charge
