@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 	"github.com/gatehouse/gatehouse/internal/testkit/redistest"
@@ -45,6 +46,16 @@ func tokenOf(t *testing.T, p harness.Page, name string) string {
 // movedSite is the site after a move.
 func movedSite(url string) string {
 	return strings.Replace(patientSite, "store bolt $DIR/state.db", "store redis "+url+"\n\t\tsecret {file.$DIR/state.db.secret}", 1)
+}
+
+func TestMoveWaitsForASlowRedis(t *testing.T) {
+	g, p := runPatient(t)
+	p.Stop()
+	slow := redistest.NewProxy(t, redistest.Start(t).Addr)
+	slow.Latency(300 * time.Millisecond)
+	if r := offline(t, g, "move", "--to", slow.URL()); r.code != 0 || !strings.Contains(r.out, "Moved ") {
+		t.Errorf("%+v", r)
+	}
 }
 
 func TestEverythingWorksAfterMovingToRedis(t *testing.T) {

@@ -152,8 +152,12 @@ func TestAttemptsOfOneAddressAreLimited(t *testing.T) { // U16, U17
 		}
 		close(begin)
 		all.Wait()
-		// On a busy machine some of them are refused by overload control, before they count.
-		if got[http.StatusUnauthorized] != 30 || got[http.StatusTooManyRequests]+got[http.StatusServiceUnavailable] != 470 {
+		// On a busy machine some of them are refused by overload control, before they count. Others take their place.
+		more := 0
+		for ; got[http.StatusTooManyRequests] == 0 && more < 100; more++ {
+			got[a.try(fmt.Sprintf("later%d", more), password, "203.0.113.9").Status]++
+		}
+		if n := got[http.StatusTooManyRequests]; n == 0 || got[http.StatusUnauthorized] != 30 || 30+n+got[http.StatusServiceUnavailable] != 500+more {
 			t.Errorf("answers by status: %v", got)
 		}
 	})

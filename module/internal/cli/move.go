@@ -119,7 +119,14 @@ func (r *run) moveTarget() (*offlineStore, error) {
 	if !ok {
 		return nil, fmt.Errorf("the module %s cannot be configured by an address; use --to-config", id)
 	}
-	if err := words.UnmarshalCaddyfile(caddyfile.NewDispenser([]caddyfile.Token{{File: "--to", Line: 1, Text: "redis"}, {File: "--to", Line: 1, Text: r.text("to")}})); err != nil {
+	var tokens []caddyfile.Token
+	// Nobody waits for an answer, so a Redis that is slow may take longer than for a gateway.
+	for i, line := range [][]string{{"redis", r.text("to"), "{"}, {"timeout", "5s"}, {"}"}} {
+		for _, text := range line {
+			tokens = append(tokens, caddyfile.Token{File: "--to", Line: i + 1, Text: text})
+		}
+	}
+	if err := words.UnmarshalCaddyfile(caddyfile.NewDispenser(tokens)); err != nil {
 		return nil, err
 	}
 	raw, err := json.Marshal(module)
