@@ -139,7 +139,9 @@ func testRefusalsOfEitherPart(t *testing.T, c *redistest.Cluster) {
 
 // Where both limits are far, a request needs no trip, and what a refusal of one takes back of a lease of the other is right.
 func testLeasesOfBothParts(t *testing.T, c *redistest.Cluster) {
-	s := open(t, config{settings: settings(t, c.URL(), "both:", patient), nodes: 1, denials: maxDenials, leases: maxLeases})
+	now := time.UnixMilli(1_900_000_000_000) // the clock stands still: a lease that ends with its slot counts until it is given back
+	s := open(t, config{settings: settings(t, c.URL(), "both:", patient), nodes: 1, now: func() time.Time { return now }, denials: maxDenials, leases: maxLeases})
+	s.conn.clock = s.conn.now
 	const requests, limit, limitOfAll = 3000, 64_000, 128_000
 	ask := func(cost int64, ownLimit, allLimit int64) ratelimit.Verdict {
 		t.Helper()
@@ -169,7 +171,7 @@ func testLeasesOfBothParts(t *testing.T, c *redistest.Cluster) {
 		ask(1, limit, limitOfAll)
 	}
 	// Nobody is refused for what this node holds.
-	s.denials.remember(k, &answer{at: time.Now().UnixMilli(), asked: 1, counts: []chargeCount{{total: limitOfAll, retry: 1000}}}, time.Now(), time.Now())
+	s.denials.remember(k, &answer{at: now.UnixMilli(), asked: 1, counts: []chargeCount{{total: limitOfAll, retry: 1000}}}, now, now)
 	if asked++; !ask(1, limit, limitOfAll).Admitted {
 		t.Error("refused though the node holds a lease")
 	}
