@@ -33,7 +33,7 @@ func (q *Queue) Start() {
 	}(q.looping)
 }
 
-// Stop starts no more jobs. Running jobs continue.
+// Stop starts no more jobs, except for one that is just being claimed. Running jobs continue.
 func (q *Queue) Stop() {
 	q.mu.Lock()
 	stop, done := q.stop, q.looping
@@ -126,6 +126,10 @@ func (q *Queue) lookThrough(ctx context.Context) error {
 // interrupted, or starts a new one.
 func (q *Queue) processMark(ctx context.Context, m mark) error {
 	j, r, err := q.loadJob(ctx, m.ID)
+	// A Stop does not interrupt a write: nobody would know whether it took effect, and the next configuration
+	// would take a claimed job for that of a dead process.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	defer cancel()
 	now := q.Now()
 	switch {
 	case errors.Is(err, store.ErrNotFound):
