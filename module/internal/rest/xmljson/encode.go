@@ -14,7 +14,7 @@ import (
 // references. A member @name becomes an attribute, a list several elements. If a member cannot be encoded, fault
 // says why. If the document exceeds limit bytes, it is nil.
 func Encode(root string, object iter.Seq2[string, json.RawMessage], limit int) (document []byte, member, fault string) {
-	var w writer
+	w := writer{limit: limit}
 	w.b.WriteString(`<?xml version="1.0"?><` + root)
 	for name, value := range object {
 		if attribute, ok := strings.CutPrefix(name, "@"); ok {
@@ -31,7 +31,7 @@ func Encode(root string, object iter.Seq2[string, json.RawMessage], limit int) (
 		if w.member(name, decoded(value), 1); w.fault != "" {
 			return nil, name, w.fault
 		}
-		if w.b.Len() > limit {
+		if w.isFull() {
 			return nil, "", ""
 		}
 	}
@@ -43,7 +43,10 @@ func Encode(root string, object iter.Seq2[string, json.RawMessage], limit int) (
 type writer struct {
 	b     bytes.Buffer
 	fault string
+	limit int // bytes after which no further element is begun
 }
+
+func (w *writer) isFull() bool { return w.b.Len() > w.limit }
 
 // object is a JSON object with its members in order.
 type object []struct {
@@ -97,16 +100,23 @@ func (w *writer) member(name string, value any, depth int) {
 				w.fault = "has a list in a list, which XML does not have"
 				return
 			}
-			w.member(name, v, depth)
+			w.element(name, v, depth)
 		}
-	case depth > maxDepth:
-		w.fault = fmt.Sprintf("is nested in more than %d levels", maxDepth)
 	default:
 		w.element(name, value, depth)
 	}
 }
 
+// element writes an element. Each one of a list repeats the name, which may be long, so a document that is too long is
+// not finished.
 func (w *writer) element(name string, value any, depth int) {
+	switch {
+	case depth > maxDepth:
+		w.fault = fmt.Sprintf("is nested in more than %d levels", maxDepth)
+		return
+	case w.isFull():
+		return
+	}
 	w.b.WriteString("<" + name)
 	o, isObject := value.(object)
 	for _, m := range o {

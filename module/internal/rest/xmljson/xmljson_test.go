@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -96,6 +97,22 @@ func TestJSONBecomesXML(t *testing.T) {
 	} {
 		if got, fault := written("r", map[string]string{name: value}); fault == "" {
 			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// Each element of a list repeats the list's name: 200 KiB in the client's body would become 100 MiB.
+func TestDocumentThatIsTooLongIsNotWritten(t *testing.T) {
+	const limit = 1 << 20
+	long := strings.Repeat("n", maxName)
+	list := "[" + strings.Repeat("1,", 200_000) + "1]"
+	for name, value := range map[string]string{"a list": list, "a list in a list": `[{"` + long + `":` + list + `}]`} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		document, member, fault := Encode("r", func(yield func(string, json.RawMessage) bool) { yield(long, json.RawMessage(value)) }, limit)
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; document != nil || member+fault != "" || took > 64*limit {
+			t.Errorf("%s: %d bytes of %.20s %s, and %d MiB of memory", name, len(document), member, fault, took>>20)
 		}
 	}
 }
