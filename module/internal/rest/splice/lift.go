@@ -1,6 +1,7 @@
 package splice
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,14 +28,16 @@ var ErrLifted = errors.New("the values that are moved within a resource are too 
 type lifted struct {
 	name   []byte // quoted, with a colon
 	values table[[]byte]
+	drops  *Plan // drops members of the value from an object with the lifted member alone; nil: none
 }
 
 // lifting holds values lifted out of members that pass, until the end of the resource object.
 type lifting struct {
-	held []byte // members, each with a comma in front
-	at   int    // start of the value that is being copied
-	on   bool   // a value is being copied
-	from int    // start of what is not copied yet, in the chunk
+	held   []byte // members, each with a comma in front
+	member *lifted
+	at     int  // start of the value that is being copied
+	on     bool // a value is being copied
+	from   int  // start of what is not copied yet, in the chunk
 }
 
 // checkPlaces checks Lift and DropAt. olds has the upstream's names by the new ones.
@@ -66,11 +69,16 @@ func (c *Config) checkPlaces(olds map[string]string) error {
 }
 
 // compilePlaces compiles Lift and DropAt.
-func (p *Plan) compilePlaces(c Config) {
+func (p *Plan) compilePlaces(c Config) (err error) {
 	p.places = len(c.Lift)+len(c.DropAt) > 0
 	for _, l := range c.Lift {
 		to := &lifted{name: append(Quote(l.Name), ':')}
 		p.compileValues(&to.values, l.Values)
+		if inside := l.dropAt(c.DropAt); len(inside) > 0 {
+			if to.drops, err = Compile(Config{DropAt: inside, maxDepth: c.maxDepth}); err != nil {
+				return err
+			}
+		}
 		way := p.resource.lead(l.From, p)
 		way[len(way)-1].lifted = to
 		p.longest = max(p.longest, len(l.Name))
@@ -82,6 +90,18 @@ func (p *Plan) compilePlaces(c Config) {
 		way := p.resource.lead(place, p)
 		way[len(way)-1].dropped, way[len(way)-2].drops = true, true
 	}
+	return nil
+}
+
+// dropAt returns those of the dropped places that are inside the lifted value, as they are from the object that gets it.
+func (l Lift) dropAt(places []Pointer) (inside []Pointer) {
+	n := len(l.From)
+	for _, place := range places {
+		if len(place) > n && slices.Equal(place[:n], l.From) {
+			inside = append(inside, append(Pointer{l.Name}, place[n:]...))
+		}
+	}
+	return inside
 }
 
 // beginLift begins to pass on the value at i as a member of the resource object: at once if the member that
@@ -93,7 +113,7 @@ func (e *Editor) beginLift(l *lifted, i int, a edit) edit {
 	f := e.at.resource()
 	if f == nil || !f.hidden {
 		e.lifting.held = append(append(e.lifting.held, ','), l.name...)
-		e.lifting.at, e.lifting.on, e.lifting.from, a.copied = len(e.lifting.held), true, i, true
+		e.lifting.member, e.lifting.at, e.lifting.on, e.lifting.from, a.copied = l, len(e.lifting.held), true, i, true
 		return a
 	}
 	if f.any {
@@ -122,9 +142,31 @@ func (e *Editor) endCopy(instead []byte, i int) {
 		e.lifting.held = append(e.lifting.held[:e.lifting.at], instead...)
 		return
 	}
-	if err := e.copyTo(i); err != nil && e.out.err == nil {
+	err := e.copyTo(i)
+	if err == nil && e.lifting.member.drops != nil {
+		err = e.lifting.drop()
+	}
+	if err != nil && e.out.err == nil {
 		e.out.err = err
 	}
+}
+
+// drop leaves out the dropped members of the copied value. Where the value stands, they are dropped as it passes.
+func (l *lifting) drop() error {
+	start := l.at - len(l.member.name)
+	var object bytes.Buffer
+	e := l.member.drops.New(&object)
+	defer e.Release()
+	for _, part := range [][]byte{[]byte("{"), l.held[start:], []byte("}")} {
+		if _, err := e.Write(part); err != nil {
+			return err
+		}
+	}
+	if err := e.Close(); err != nil {
+		return err
+	}
+	l.held = append(l.held[:start], object.Bytes()[1:object.Len()-1]...)
+	return nil
 }
 
 // passLifted passes on the lifted values right before i, the closing bracket of a resource object.

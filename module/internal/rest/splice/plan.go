@@ -74,7 +74,9 @@ func Compile(c Config) (*Plan, error) {
 		p.resource.capture(c.ID, p.id, p)
 	}
 	p.compileMembers(c)
-	p.compilePlaces(c)
+	if err := p.compilePlaces(c); err != nil {
+		return nil, err
+	}
 	return p, nil
 }
 
