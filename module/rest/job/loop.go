@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/store"
@@ -13,8 +12,8 @@ import (
 const (
 	lookAround = 2 * time.Second // how often a queue is searched for other nodes' jobs
 	lookTimely = 10 * time.Second
-	// orphanAge is the age at which a mark without a job is known to be abandoned: storing a job
-	// takes less time.
+	// orphanAge is how long a mark is without a job before it is known to be abandoned: storing a
+	// job takes less time.
 	orphanAge = 6 * admitTime
 )
 
@@ -91,7 +90,7 @@ func (q *Queue) loop(ctx context.Context) {
 	}
 }
 
-// lookThrough processes waiting jobs and those whose lease has expired, oldest first, as long as
+// lookThrough processes waiting jobs and those whose lease was not renewed, oldest first, as long as
 // this node has free workers. A job that cannot be read stays for a node of the release that wrote it.
 func (q *Queue) lookThrough(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookTimely)
@@ -99,12 +98,16 @@ func (q *Queue) lookThrough(ctx context.Context) error {
 	marks, err := q.listMarks(ctx, maxQueue+1)
 	if err != nil {
 		q.backlog.Store(-1)
+		clear(q.seen) // the others could not renew their leases either
 		return err
 	}
 	q.backlog.Store(int64(len(marks)))
-	maps.DeleteFunc(q.doubtful, func(id, _ string) bool {
-		return !slices.ContainsFunc(marks, func(m mark) bool { return m.ID == id })
-	})
+	listed := make(map[string]bool, len(marks))
+	for _, m := range marks {
+		listed[m.ID] = true
+	}
+	maps.DeleteFunc(q.doubtful, func(id, _ string) bool { return !listed[id] })
+	maps.DeleteFunc(q.seen, func(id string, _ sighting) bool { return !listed[id] })
 	for _, m := range marks {
 		if q.freeWorkers() == 0 {
 			return nil
@@ -133,7 +136,7 @@ func (q *Queue) processMark(ctx context.Context, m mark) error {
 	now := q.Now()
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		if now.Sub(m.Made) > orphanAge {
+		if q.unchangedFor(m.ID, nil, now) > orphanAge {
 			return q.deleteMark(ctx, m.ID)
 		}
 		return nil
@@ -141,7 +144,7 @@ func (q *Queue) processMark(ctx context.Context, m mark) error {
 		return err
 	case j.State.Final():
 		return q.deleteMark(ctx, m.ID)
-	case j.Lost(now) && !q.isOurs(j):
+	case q.isLost(j, now) && !q.isOurs(j):
 		if r, err = q.retryLostJob(ctx, j, r, now); err != nil {
 			return unlessLost(err)
 		}

@@ -61,6 +61,9 @@ type Queue struct {
 	// doubtful are the claims of jobs of which it is not known whether they took effect. Only
 	// the loop uses it, and it contains only jobs with a mark.
 	doubtful map[string]string
+	// seen is what the loop has seen of jobs that other nodes run or store, and contains only jobs
+	// with a mark.
+	seen map[string]sighting
 
 	mu      sync.Mutex
 	stop    context.CancelFunc
@@ -83,7 +86,7 @@ func NewQueue(c QueueConfig) (*Queue, error) {
 		}
 	}
 	c.Config = c.Defaulted()
-	q := &Queue{QueueConfig: c, admit: make(chan struct{}, 1), wake: make(chan struct{}, 1), runs: make(map[string]*run), doubtful: make(map[string]string)}
+	q := &Queue{QueueConfig: c, admit: make(chan struct{}, 1), wake: make(chan struct{}, 1), runs: make(map[string]*run), doubtful: make(map[string]string), seen: make(map[string]sighting)}
 	q.backlog.Store(-1)
 	if c.Progress != "" {
 		at, err := splice.ParsePointer(c.Progress)

@@ -72,7 +72,7 @@ type Job struct {
 	// not change the job.
 	Fence uint64    `json:"fence,omitempty"`
 	Node  string    `json:"node,omitempty"` // who runs it
-	Until time.Time `json:"until,omitzero"` // how long the lease lasts
+	Until time.Time `json:"until,omitzero"` // how long the lease lasts, by the clock of Node
 	// Claimed identifies the node that has claimed a job, and distinguishes configurations
 	// within a process.
 	Claimed string `json:"claimed,omitempty"`

@@ -22,9 +22,6 @@ func (j *Job) Interrupt(now time.Time, retry int) error {
 	return nil
 }
 
-// Lost reports whether the holder of a running job has failed to renew its lease.
-func (j *Job) Lost(now time.Time) bool { return j.State == Running && now.After(j.Until) }
-
 // retryLostJob interrupts a job whose node has stopped: it is queued again, or fails. It returns the
 // stored record.
 func (q *Queue) retryLostJob(ctx context.Context, j *Job, r store.Record, now time.Time) (store.Record, error) {

@@ -15,7 +15,7 @@ type mark struct {
 	ID     string    `json:"-"`
 	Client string    `json:"client"`
 	From   string    `json:"from,omitempty"` // the address of a caller without a token
-	Made   time.Time `json:"made"`
+	Made   time.Time `json:"made"`           // for nodes of earlier releases
 }
 
 func jobKey(id string) store.Key  { return store.Key{Kind: store.KindJob, ID: id} }

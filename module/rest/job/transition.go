@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// lease is how long a job belongs to the node that runs it. It is renewed three times as often,
-// and the clocks of nodes may differ by the rest.
+// lease is how long a job belongs to the node that runs it. It is renewed three times as often.
+// Another node waits for as long without a renewal, by its own clock, before it takes the job.
 const (
 	lease      = 15 * time.Second
 	renewAfter = lease / 3

@@ -111,7 +111,7 @@ func TestJobInvariantsHold(t *testing.T) {
 			case "fail":
 				err = j.Fail(now, fence, Failure{Code: "x"})
 			case "lost":
-				if j.Lost(now) {
+				if j.State == Running {
 					err = j.Interrupt(now, retry)
 				}
 			case "cancel":
