@@ -17,8 +17,9 @@ func (s *Set) Check(o Object, partial bool) *envelope.Refusal {
 	if s == nil {
 		return nil
 	}
+	inside := make(objects)
 	for i := range s.rules {
-		if refused := s.rules[i].check(o, partial); refused != nil {
+		if refused := s.rules[i].check(o, partial, inside); refused != nil {
 			return refused
 		}
 	}
@@ -35,7 +36,19 @@ func (s *Set) Check(o Object, partial bool) *envelope.Refusal {
 	return nil
 }
 
-func (c *compiled) check(o Object, partial bool) *envelope.Refusal {
+// objects are the objects inside a body, by their place. Each is parsed once, however many rules are about its members.
+type objects map[string]Object
+
+func (all objects) parse(place string, value json.RawMessage) Object {
+	o, parsed := all[place]
+	if !parsed {
+		o, _ = Parse(value) // it is part of a parsed body
+		all[place] = o
+	}
+	return o
+}
+
+func (c *compiled) check(o Object, partial bool, inside objects) *envelope.Refusal {
 	field := Field(c.path...)
 	// Down to the object that contains the member.
 	for i, name := range c.path[:len(c.path)-1] {
@@ -43,10 +56,11 @@ func (c *compiled) check(o Object, partial bool) *envelope.Refusal {
 		if value == nil || value[0] == 'n' {
 			return nil
 		}
+		place := Field(c.path[:i+1]...)
 		if value[0] != '{' {
-			return invalid(Field(c.path[:i+1]...), "must be an object")
+			return invalid(place, "must be an object")
 		}
-		o, _ = Parse(value) // it is part of a parsed body
+		o = inside.parse(place, value)
 	}
 	value := o.Get(c.path[len(c.path)-1])
 	switch {

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/big"
 	"strconv"
 	"strings"
@@ -177,6 +178,32 @@ func TestInvalidValidationRuleIsRefused(t *testing.T) {
 		if err := (&Rule{Field: "a", Min: n}).Check(); err == nil {
 			t.Errorf("%q is a number", n)
 		}
+	}
+}
+
+// A megabyte takes tens of milliseconds to parse, and twenty rules for members of one object would make seconds of it.
+func TestObjectIsParsedOnceForAllRulesAboutIt(t *testing.T) {
+	members := make([]string, 10_000)
+	for i := range members {
+		members[i] = fmt.Sprintf(`"m%d":0`, i)
+	}
+	object, refused := Parse([]byte(`{"a":{"b":{` + strings.Join(members, ",") + `}}}`))
+	if refused != nil {
+		t.Fatal(refused)
+	}
+	allocations := func(rules int) float64 {
+		var all []Rule
+		for i := range rules {
+			all = append(all, Rule{Field: "/a/b/x" + strconv.Itoa(i), Integer: true})
+		}
+		set, err := Compile(all, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return testing.AllocsPerRun(10, func() { _ = set.Check(object, false) })
+	}
+	if one, twenty := allocations(1), allocations(20); twenty > 2*one {
+		t.Errorf("%v allocations for one rule, %v for twenty", one, twenty)
 	}
 }
 
