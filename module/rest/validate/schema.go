@@ -57,8 +57,18 @@ func load(s Schema) (*schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema %s: %w", place, explain(err))
 	}
-	whole, partial := asked(compiled, false), asked(compiled, true)
-	return &schema{whole, partial, newEffort(whole, partial)}, nil
+	const none = "urn:gatehouse:blank"
+	err = c.AddResource(none, map[string]any{"$comment": "no constraints"}) // {} would be compiled to true
+	var blank *jsonschema.Schema
+	if err == nil {
+		blank, err = c.Compile(none)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("schema %s: %w", place, err)
+	}
+	ask(compiled)
+	patch := partial(compiled, blank)
+	return &schema{compiled, patch, newEffort(compiled, patch)}, nil
 }
 
 // dialect returns the draft of a document that does not declare one, and whether it is OpenAPI

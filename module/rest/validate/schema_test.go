@@ -79,6 +79,33 @@ func TestSchemaErrorNamesTheMember(t *testing.T) {
 	}
 }
 
+// A reference that is resolved by the schemas around it leads to what is asked of requests, too.
+func TestDynamicReferencesLeadToSchemasOfRequests(t *testing.T) {
+	const node = `"type":"object","required":["id","name"],"properties":{"id":{"type":"integer","readOnly":true},"name":{"type":"string"},`
+	for name, text := range map[string]string{
+		"$dynamicRef": `{"$schema":"https://json-schema.org/draft/2020-12/schema","$dynamicAnchor":"node",` + node + `"child":{"$dynamicRef":"#node"}}}`,
+		"$dynamicRef in oneOf": `{"$schema":"https://json-schema.org/draft/2020-12/schema","$dynamicAnchor":"node",` + node + `"root":{"type":"boolean"}},
+			"oneOf":[{"properties":{"child":{"$dynamicRef":"#node"}}},{"properties":{"child":false,"root":false}}]}`,
+		"$recursiveRef in oneOf": `{"$schema":"https://json-schema.org/draft/2019-09/schema","$recursiveAnchor":true,` + node + `"root":{"type":"boolean"}},
+			"oneOf":[{"properties":{"child":{"$recursiveRef":"#"}}},{"properties":{"child":false,"root":false}}]}`,
+	} {
+		s := written(t, text)
+		for body, fits := range map[string]bool{
+			`{"name":"a","root":true,"child":{"name":"b","root":true}}`:        true,
+			`{"name":"a","root":true,"child":{"name":"b","root":true,"id":1}}`: false,
+		} {
+			for _, partial := range []bool{false, true} {
+				if got := told(t, s, body, partial); (got == "") != fits {
+					t.Errorf("%s: %s, partial %v: %s", name, body, partial, got)
+				}
+			}
+		}
+		if got := told(t, s, `{"root":true}`, true); got != "" {
+			t.Errorf("%s: PATCH %s", name, got)
+		}
+	}
+}
+
 func TestFirstOfSeveralSchemaErrorsIsReported(t *testing.T) {
 	s := schemaOf(t, "article.json", "")
 	for range 20 {
