@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -243,6 +244,31 @@ func TestBatchLargerThanTheLimitIs413Else429(t *testing.T) {
 	}
 	if p := r.do("writer", "PATCH", "/things", items(1)); p.Status != 429 {
 		t.Errorf("one more: %d %v", p.Status, p.Header)
+	}
+}
+
+// What a refused batch has cost itself must be in its Retry-After. Otherwise each repetition comes one
+// unit too early, and a client that waits as told is never admitted.
+func TestRefusedBatchFitsAfterRetryAfter(t *testing.T) {
+	u := harness.NewUpstream(t)
+	u.Answer(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	r := startIn(t, "\trespond API_REST", "\tapi_limit {\n\t\tclient 4 4s\n\t}\n\trespond API_REST", u.Addr, batchThings)
+	begun := time.Now()
+	for i := range 3 {
+		time.Sleep(time.Until(begun.Add(time.Duration(i) * time.Second)))
+		if p := r.do("writer", "PATCH", "/things", items(1)); p.Status != 200 {
+			t.Fatalf("one: %d %s", p.Status, p.Body)
+		}
+	}
+	time.Sleep(time.Until(begun.Add(2500 * time.Millisecond)))
+	p := r.do("writer", "PATCH", "/things", items(3))
+	wait, err := strconv.Atoi(p.Header.Get("Retry-After"))
+	if p.Status != 429 || err != nil {
+		t.Fatalf("three more: %d %v", p.Status, p.Header)
+	}
+	time.Sleep(time.Duration(wait) * time.Second)
+	if p := r.do("writer", "PATCH", "/things", items(3)); p.Status != 200 {
+		t.Errorf("again after %d s: %d %v", wait, p.Status, p.Header)
 	}
 }
 

@@ -80,9 +80,17 @@ func (d *decision) couldFit(r *http.Request, units int64) bool {
 // chargeMore counts more units for a request that was admitted before.
 func (d *decision) chargeMore(w http.ResponseWriter, r *http.Request, units int64) error {
 	l := d.limit
-	verdict, err := l.app.Limiter().Decide(r.Context(), ratelimit.Request{
-		Charges: l.charges(nil, r, handler.Caller(r)), Cost: units, OnOutage: l.outage,
-	})
+	decide := func(cost int64) (ratelimit.Verdict, error) {
+		return l.app.Limiter().Decide(r.Context(), ratelimit.Request{
+			Charges: l.charges(nil, r, handler.Caller(r)), Cost: cost, OnOutage: l.outage,
+		})
+	}
+	verdict, err := decide(units)
+	if err == nil && !verdict.Admitted {
+		// A repetition counts the request itself once more, which stays counted here: Retry-After
+		// has to say when both fit, or whoever waits as told may never be admitted.
+		verdict, err = decide(units + d.cost)
+	}
 	if err != nil {
 		return l.unavailable(w, r, err)
 	}
