@@ -6,25 +6,10 @@
 package validate
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 )
-
-func written(t testing.TB, text string) *Set {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "schema.json")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s, err := Compile(nil, &Schema{File: file})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
 
 const (
 	// Both kinds of node lead on by the same member.

@@ -16,6 +16,7 @@ import (
 type schema struct {
 	whole, partial *jsonschema.Schema
 	effort         *effort
+	turns          turns
 }
 
 // load reads and compiles a schema. It reads only files.
@@ -68,7 +69,7 @@ func load(s Schema) (*schema, error) {
 	}
 	ask(compiled)
 	patch := partial(compiled, blank)
-	return &schema{compiled, patch, newEffort(compiled, patch)}, nil
+	return &schema{compiled, patch, newEffort(compiled, patch), large}, nil
 }
 
 // dialect returns the draft of a document that does not declare one, and whether it is OpenAPI
@@ -123,6 +124,17 @@ func modern(doc any) {
 
 // check checks a body.
 func (s *schema) check(o Object, partial bool) *envelope.Refusal {
+	size := 0
+	for _, m := range o {
+		size += len(m.Name) + len(m.Value)
+	}
+	if size > largeBody {
+		done, err := s.turns.take()
+		if err != nil {
+			return envelope.Unavailable(err)
+		}
+		defer done()
+	}
 	body := make(map[string]any, len(o))
 	for _, m := range o {
 		value, err := jsonschema.UnmarshalJSON(strings.NewReader(string(m.Value)))

@@ -18,6 +18,19 @@ func schemaOf(t testing.TB, file, pointer string) *Set {
 	return s
 }
 
+func written(t testing.TB, text string) *Set {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "schema.json")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Compile(nil, &Schema{File: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // told is the message of what is refused, which begins with the field, "" for what is accepted.
 func told(t testing.TB, s *Set, body string, partial bool) string {
 	t.Helper()

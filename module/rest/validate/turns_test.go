@@ -1,0 +1,40 @@
+package validate
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestLargeBodiesWaitForATurn(t *testing.T) {
+	s := written(t, `{"properties":{"list":{"items":{"type":"string"}}}}`)
+	large, refused := Parse([]byte(`{"list":[` + strings.Repeat("1,", largeBody) + `1]}`))
+	if refused != nil {
+		t.Fatal(refused)
+	}
+	small, refused := Parse([]byte(`{"list":[1]}`))
+	if refused != nil {
+		t.Fatal(refused)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s.schema.turns = make(turns, 1)
+		done, err := s.schema.turns.take()
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		if refused := s.Check(small, false); refused == nil || refused.Field != "/list/0" || time.Since(begun) != 0 {
+			t.Errorf("a small body: %v", refused)
+		}
+		if refused := s.Check(large, false); refused == nil || refused.Status != 503 || refused.Header.Get("Retry-After") == "" || time.Since(begun) != patience {
+			t.Errorf("a large body without a turn: %v after %v", refused, time.Since(begun))
+		}
+		time.AfterFunc(time.Second, done)
+		for range 2 { // each gives its turn back
+			if refused := s.Check(large, false); refused == nil || refused.Field != "/list/0" || time.Since(begun) != patience+time.Second {
+				t.Errorf("a large body: %v after %v", refused, time.Since(begun))
+			}
+		}
+	})
+}
