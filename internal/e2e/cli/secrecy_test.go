@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,7 +82,7 @@ func TestErrorsAreJSONWithTheJSONFlag(t *testing.T) {
 	}
 }
 
-// A name can hold what a terminal obeys; a table shows it as a character like others.
+// A name can hold what a terminal obeys; a table shows it as a character like others, and JSON escapes it.
 func TestTerminalControlCharactersAreEscaped(t *testing.T) {
 	g := start(t)
 	if p := call(t, g, "POST", "clients", `{"id":"evil","name":"a\u001b]0;x\u0007\u202eb\nc","scopes":["read"]}`); p.Status != 201 {
@@ -89,6 +90,15 @@ func TestTerminalControlCharactersAreEscaped(t *testing.T) {
 	}
 	for _, words := range [][]string{{"client", "list"}, {"client", "show", "evil"}} {
 		if out := done(t, g, "", words...); strings.ContainsAny(out, "\x1b\x07\u202e") || !strings.Contains(out, "a\ufffd]0;x\ufffd\ufffdb\ufffdc") {
+			t.Errorf("%v: %q", words, out)
+		}
+	}
+	if p := call(t, g, "POST", "clients", `{"id":"worse","name":"\u009b31m\u202e\u007f<b>","scopes":["read"]}`); p.Status != 201 {
+		t.Fatalf("%d %s", p.Status, p.Body)
+	}
+	for _, words := range [][]string{{"client", "list"}, {"client", "show", "worse"}} {
+		out := done(t, g, "", append(words, "--format", "json")...)
+		if strings.ContainsAny(out, "\u009b\u202e\x7f") || !strings.Contains(out, `"\u009b31m\u202e\u007f<b>"`) || !json.Valid([]byte(out)) {
 			t.Errorf("%v: %q", words, out)
 		}
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,7 @@ import (
 	"github.com/gatehouse/gatehouse/caddyfile/spelling"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 	"github.com/gatehouse/gatehouse/module/internal/cli/adminclient"
+	"github.com/gatehouse/gatehouse/module/internal/cli/livewatch"
 )
 
 // run is one execution of a command.
@@ -226,10 +228,15 @@ func (r *run) print(v any, text func(io.Writer)) error {
 }
 
 func (r *run) encode(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, livewatch.EscapeControls(text.String(), printable))
+	return err
 }
 
 // rows writes lines of a name and a value, without those that have no value.

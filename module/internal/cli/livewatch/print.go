@@ -53,27 +53,26 @@ func (p *Printer) Decided(d *watch.Decision) {
 	fmt.Fprintln(p.Out, p.Neutralize(row(d)))
 }
 
-// line prints a line of JSON. Encoding/json escapes only some of what a terminal obeys.
+// line prints a line of JSON.
 func (p *Printer) line(v any) {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
-	if e.Encode(v) != nil {
-		return
+	if e.Encode(v) == nil {
+		_, _ = io.WriteString(p.Out, EscapeControls(text.String(), p.Neutralize))
 	}
-	fmt.Fprintln(p.Out, escapeControls(strings.TrimSuffix(text.String(), "\n"), p.Neutralize))
 }
 
-// escapeControls writes the characters of JSON that neutralize would replace as \u escapes. They are in strings
-// only, because the encoder adds none.
-func escapeControls(text string, neutralize func(string) string) string {
-	if neutralize(text) == text {
+// EscapeControls writes the characters of JSON that neutralize would replace as \u escapes, except for the ends of lines.
+// They are in strings only, because encoding/json adds none, and it escapes only some of what a terminal obeys.
+func EscapeControls(text string, neutralize func(string) string) string {
+	if plain := strings.ReplaceAll(text, "\n", " "); neutralize(plain) == plain {
 		return text
 	}
 	var out strings.Builder
 	for _, c := range text {
 		switch one := string(c); {
-		case neutralize(one) == one:
+		case c == '\n' || neutralize(one) == one:
 			out.WriteString(one)
 		case c > 0xffff:
 			high, low := utf16.EncodeRune(c)
