@@ -16,7 +16,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/currentlog"
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/admission"
-	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/internal/audittrail"
 	"github.com/gatehouse/gatehouse/module/internal/authserver"
 	"github.com/gatehouse/gatehouse/module/internal/clientstore"
@@ -122,6 +121,7 @@ type App struct {
 	// Go runtime (`GOMEMLIMIT`, which Caddy sets from the container's limit) if that is less.
 	GCHeadroom *int64 `json:"gc_headroom,omitempty"`
 
+	ctx         caddy.Context
 	issuer      *url.URL
 	held        pool.Holdings
 	lease       *pool.Lease
@@ -164,7 +164,7 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 // Provision builds everything and touches neither disk nor network: it runs for
 // `caddy validate` too.
 func (a *App) Provision(ctx caddy.Context) error {
-	a.log = ctx.Slogger()
+	a.ctx, a.log = ctx, ctx.Slogger()
 	repl := caddy.NewReplacer()
 	var err error
 	if a.issuer, err = ParseIssuer(a.Issuer, repl); err != nil {
@@ -310,31 +310,15 @@ func (a *App) Start() error {
 	ctx, cancel = context.WithTimeout(context.Background(), startTimeout) // loading may have taken longer
 	defer cancel()
 	// An unreachable server is no error here: on_outage says what happens then.
-	limiter, err := a.limiter.Source(ctx)
-	if err != nil {
+	if _, err := a.limiter.Source(ctx); err != nil {
 		return fmt.Errorf("opening the limiter: %w", err)
 	}
-	if r := a.Registration; r != nil {
-		if err := a.clients.Stored.KeepRegistration(ctx, r.Audience); err != nil {
-			return fmt.Errorf("keeping what registered clients may have: %w", err)
-		}
-	}
-	if err := a.clients.EndVanished(ctx, a.issuer.String(), a.trail, a.log); err != nil {
-		return err
-	}
-	if a.adjuster != nil {
-		if err := a.adjuster.Adjust(limiter); err != nil {
-			return fmt.Errorf("adjusting the limiter: %w", err)
-		}
-	}
-	a.core.ResizeTokenCache(a.TokenCache)
 	a.endHeadroom = beginHeadroom(a.GCHeadroom, a.log)
 	a.servers.WarnOfSharedPorts()
 	a.trail.Start()
 	a.limitEvents.Start()
 	a.endTending = a.core.Tending.Begin(a.Tokens.keyAge(), a.trail)
-	a.attached.start()
-	a.trail.Record(ctx, audit.Event{Name: audit.ConfigChanged})
+	go applyInForce(a)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -29,6 +30,8 @@ const drainTime = 5 * time.Second
 type attached struct {
 	all  []Background
 	made map[string]string // from what each name was made
+	mu   sync.Mutex
+	over bool // the configuration has ended
 }
 
 // Attach runs b while the configuration is in force. Two of the same name must be made from the
@@ -45,13 +48,22 @@ func (a *App) Attach(name, from string, b Background) error {
 	return nil
 }
 
+// start does nothing after stop: a configuration may end while it comes into force.
 func (b *attached) start() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.over {
+		return
+	}
 	for _, one := range b.all {
 		one.Start()
 	}
 }
 
 func (b *attached) stop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.over = true
 	for _, one := range b.all {
 		one.Stop()
 	}

@@ -59,7 +59,7 @@ type besideStore interface {
 }
 
 // adjuster is implemented by limiters with settings that are no part of their identity: a
-// configuration that starts applies its own to the source that is open already.
+// configuration that comes into force applies its own to the source that is open already.
 type adjuster interface {
 	// Adjust is called with a source that this limiter, or one of the same identity, opened.
 	Adjust(open ratelimit.OpenSource) error

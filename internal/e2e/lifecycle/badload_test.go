@@ -92,3 +92,27 @@ func TestO06FilesBelongToTheGatewaysUserOnly(t *testing.T) {
 		t.Errorf("%d looked at: %v", looked, err)
 	}
 }
+
+// Apps start in no fixed order: of several loads that fail, the gateway has started in some.
+func TestConfigThatFailsLateChangesNothing(t *testing.T) {
+	g, _ := prepare(t)
+	g.Begin(t, with())
+	bearer := token(t, g)
+	sizes := func() [2]float64 {
+		return [...]float64{g.Metric(t, "caddy_gatehouse_limiter_memory_max_bytes"), g.Metric(t, "caddy_gatehouse_token_cache_max_bytes")}
+	}
+	before := sizes()
+	bad := with("$GLOBAL", "limiter memory {\n\t\t\tsize 2MiB\n\t\t}\n\t\ttoken_cache 2MiB") + "\nhttp://localhost:1 {\n\tbind 192.0.2.1\n\trespond x\n}\n"
+	bad = strings.Replace(bad, "client machine {", "client another {", 1)
+	for range 8 {
+		if g.TryLoad(bad) == nil {
+			t.Fatal("it was loaded")
+		}
+	}
+	if p := g.Call(t, http.MethodGet, "/a", bearer); p.Status != http.StatusOK {
+		t.Errorf("a token of a client that only a rejected configuration lacks: %d %s", p.Status, p.Body)
+	}
+	if after := sizes(); after != before || before[0] == 0 || before[1] == 0 {
+		t.Errorf("sizes were %v and are %v", before, after)
+	}
+}
