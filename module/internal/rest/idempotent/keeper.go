@@ -33,6 +33,7 @@ type Config struct {
 type Keeper struct {
 	config Config
 	quota  *quota
+	doubts doubts
 }
 
 // New checks a config.
@@ -62,8 +63,12 @@ type Attempt struct {
 func (k *Keeper) Begin(ctx context.Context, key Key, digest string) (*Attempt, *Answer, *envelope.Refusal, error) {
 	at := key.record()
 	var found store.Idempotency
-	_, err := store.Read(ctx, k.config.Store, at, &found)
+	read, err := store.Read(ctx, k.config.Store, at, &found)
 	if err == nil {
+		if found.State == begun && found.Digest == digest && k.doubts.take(at, found.Attempt) {
+			a, err := k.resume(ctx, key, read, found)
+			return a, nil, nil, err
+		}
 		return k.again(key, found, digest)
 	}
 	if !errors.Is(err, store.ErrNotFound) {
@@ -103,7 +108,25 @@ func (k *Keeper) Begin(ctx context.Context, key Key, digest string) (*Attempt, *
 	case errors.Is(err, store.ErrExists):
 		return nil, nil, nil, again // gone again, or out of reach: the client may repeat it
 	}
+	k.doubts.add(at, a.state.Attempt)
 	return nil, nil, nil, err
+}
+
+// resume goes on with an attempt for which nothing was sent, because the store did not say that it
+// had created the record.
+func (k *Keeper) resume(ctx context.Context, key Key, read store.Record, found store.Idempotency) (*Attempt, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
+	defer cancel()
+	a := &Attempt{keeper: k, key: key, state: found}
+	now := k.config.Now()
+	a.state.Lease, read.Expires = now.Add(lease), now.Add(k.config.Keep)
+	var err error
+	a.stored, err = store.Swap(ctx, k.config.Store, read, &a.state)
+	if err != nil {
+		k.doubts.add(read.Key, found.Attempt)
+		return nil, err
+	}
+	return a, nil
 }
 
 // count counts one more key for those who have to do with it.
