@@ -12,11 +12,13 @@ import (
 )
 
 // The pause between two attempts to follow the feed. It stays short while the store cannot be reached, so that a
-// revocation holds within its second as soon as it can. A load that fails on its way has cost the store something.
+// revocation holds within its second as soon as it can. A load that fails on its way has cost the store something: then
+// the pause may also last as long as what was read takes to be read.
 const (
 	firstPause = 100 * time.Millisecond
 	reachPause = 400 * time.Millisecond // at most, after an attempt that read nothing
-	maxPause   = 5 * time.Second        // at most, after others
+	maxPause   = 5 * time.Second        // at most, after any
+	recordTime = 30 * time.Microsecond  // in which a store reads a revocation
 )
 
 // Run follows the feed until ctx ends and returns its error. It is called once, and the caller owns the goroutine.
@@ -31,14 +33,10 @@ func (l *List) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		most := maxPause
-		switch {
-		case complete:
+		if complete {
 			pause = firstPause
-		case l.countArrived() == before:
-			most = reachPause
 		}
-		pause = min(pause, most)
+		pause = min(pause, reachPause+time.Duration(l.countArrived()-before)*recordTime, maxPause)
 		l.mu.Lock()
 		l.fault = err
 		l.mu.Unlock()

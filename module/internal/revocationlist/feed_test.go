@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -223,6 +224,51 @@ func TestStalenessCountsFromTheFeedsLoss(t *testing.T) {
 		time.Sleep(maxPause)
 		synctest.Wait()
 		want(0, true)
+		stop()
+		<-done
+	})
+}
+
+// flaky fails each load while it is set, after it has delivered a few revocations.
+type flaky struct {
+	*storetest.Memory
+	failing *atomic.Bool
+}
+
+func (f flaky) Watch(ctx context.Context, kind store.Kind, deliver func([]store.Record)) error {
+	if f.failing.Load() {
+		deliver(f.OfKind(kind))
+		return errDown
+	}
+	return f.Memory.Watch(ctx, kind, deliver)
+}
+
+// A load that failed on its way has read little, and does not delay the next.
+func TestRevocationHoldsWithinASecondOfFailedLoads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, failing := storetest.NewMemory(nil), new(atomic.Bool)
+		other, err := New(Config{Store: m, MaxTokenLife: hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		revoke := func(grant string) {
+			if err := other.Revoke(t.Context(), store.Revocation{Of: store.RevokeGrant, Value: grant}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		revoke("before")
+		r, _, stop, done := fed(t, flaky{m, failing})
+		failing.Store(true)
+		m.Fail(errDown)
+		synctest.Wait()
+		m.Fail(nil)
+		time.Sleep(3200 * time.Millisecond)
+		failing.Store(false)
+		revoke("after")
+		time.Sleep(time.Second)
+		if revoked, err := r.Revoked(Token{Grant: "after"}); !revoked || err != nil {
+			t.Errorf("a second after the last failed load: %t, %v", revoked, err)
+		}
 		stop()
 		<-done
 	})
