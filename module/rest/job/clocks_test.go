@@ -68,21 +68,6 @@ func TestLostJobIsNoticedByNodeWhoseClockDiffers(t *testing.T) {
 	}
 }
 
-// The job of the mark is about to be stored: without the mark nobody would run it.
-func TestFreshMarkIsKeptByNodeWhoseClockDiffers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
-		q := node(t, s, newWork(nil), "a", apart(10*time.Minute))
-		s.marks["x"], s.queues["x"] = mark{ID: "x", Made: time.Now()}, "slow"
-		q.Start()
-		defer q.Stop()
-		time.Sleep(orphanAge - time.Second)
-		if s.unfinished() != 1 {
-			t.Error("it was cleared away while its job may still come")
-		}
-	})
-}
-
 // While the store was away, nobody could renew a lease: those who run jobs do so first.
 func TestJobsAreNotTakenAfterAStoreOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

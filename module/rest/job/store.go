@@ -12,10 +12,9 @@ import (
 // mark marks a job as unfinished and leads the queue to it; the state of the job is in its own
 // record. The mark's parent in the store is the queue.
 type mark struct {
-	ID     string    `json:"-"`
-	Client string    `json:"client"`
-	From   string    `json:"from,omitempty"` // the address of a caller without a token
-	Made   time.Time `json:"made"`           // for nodes of earlier releases
+	ID     string `json:"-"`
+	Client string `json:"client"`
+	From   string `json:"from,omitempty"` // the address of a caller without a token
 }
 
 func jobKey(id string) store.Key  { return store.Key{Kind: store.KindJob, ID: id} }

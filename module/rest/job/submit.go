@@ -85,7 +85,7 @@ func (q *Queue) storeJob(ctx context.Context, r Request, in *Input) (*Job, *enve
 	if err != nil {
 		return nil, nil, err
 	}
-	m := mark{ID: j.ID, Client: r.Owner.Client, Made: now}
+	m := mark{ID: j.ID, Client: r.Owner.Client}
 	if m.Client == "" {
 		m.From = r.From
 	}
