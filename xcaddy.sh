@@ -113,7 +113,7 @@ install_test_tools() {
 		local sudo=
 		[ "$(id -u)" = 0 ] || sudo=sudo
 		$sudo apt-get update -q >"$build/apt.log" 2>&1 || true
-		# Debian has the headless Chromium apart, which needs half the time.
+		# Debian has a package with the headless Chromium alone, which takes half the CPU time.
 		if apt-cache show chromium-headless-shell >/dev/null 2>&1; then
 			missing=("${missing[@]/#chromium/chromium-headless-shell}")
 		fi
@@ -212,7 +212,7 @@ run_tests() {
 	# Suites wait for much of their time, so twice as many run as there are processors: half of
 	# them with -race, half without.
 	trap 'trap - INT; kill 0' INT # a shell's background jobs do not hear it
-	# A program with -race sleeps a second before it exits, and there are a hundred of them.
+	# A program built with -race sleeps before it exits, a second by default, and there are a hundred of them.
 	export GORACE=atexit_sleep_ms=100
 	# shellcheck disable=SC2086 # import paths are words
 	without_race $plain &

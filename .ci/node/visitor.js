@@ -4,7 +4,7 @@ import fs from 'node:fs'
 import { chromium } from 'playwright-core'
 import AxeBuilder from '@axe-core/playwright'
 
-// The first is Chromium without the parts that only people with a screen need; it takes half the time.
+// The headless shell has no windows of its own and takes half the CPU time.
 const program = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/chromium-browser'].find((p) => fs.existsSync(p))
 if (!program) throw new Error('Chromium is not installed: run ./xcaddy.sh test')
 
