@@ -1,10 +1,14 @@
 package job
 
 import (
+	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 // apart has a node's clock differ by d.
@@ -92,4 +96,69 @@ func TestJobsAreNotTakenAfterAStoreOutage(t *testing.T) {
 		a.Stop()
 		b.Stop()
 	})
+}
+
+// still is the way of one node to a store that stands still until over.
+type still struct {
+	*shelf
+	over *atomic.Pointer[time.Time]
+	way  time.Duration
+}
+
+func (s *still) wait(ctx context.Context) error {
+	select {
+	case <-time.After(max(0, time.Until(*s.over.Load())) + s.way):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *still) Get(ctx context.Context, k store.Key) (store.Record, error) {
+	if err := s.wait(ctx); err != nil {
+		return store.Record{}, err
+	}
+	return s.shelf.Get(ctx, k)
+}
+
+func (s *still) Swap(ctx context.Context, r store.Record) (store.Record, error) {
+	if err := s.wait(ctx); err != nil {
+		return r, err
+	}
+	return s.shelf.Swap(ctx, r)
+}
+
+func (s *still) List(ctx context.Context, k store.Kind, parent, after string, limit int) ([]store.Record, error) {
+	if err := s.wait(ctx); err != nil {
+		return nil, err
+	}
+	return s.shelf.List(ctx, k, parent, after, limit)
+}
+
+// A look that the store answers late comes before those who run jobs could renew their leases.
+func TestJobsAreNotTakenAfterTheStoreStoodStill(t *testing.T) {
+	for begin := time.Duration(0); begin < renewAfter; begin += beat / 4 {
+		synctest.Test(t, func(t *testing.T) {
+			end, over, now := make(chan struct{}), new(atomic.Pointer[time.Time]), time.Now()
+			over.Store(&now)
+			s, w := newShelf(), newWork(until(end))
+			a := node(t, s, w, "a", func(c *QueueConfig) { c.Store = &still{s, over, 20 * time.Millisecond} })
+			b := node(t, s, w, "b", func(c *QueueConfig) { c.Store = &still{s, over, time.Millisecond} })
+			a.Start()
+			time.Sleep(beat / 4)
+			b.Start()
+			j := submit(t, a)
+			time.Sleep(2*renewAfter + begin)
+			later := time.Now().Add(lookTimely + lookAround)
+			over.Store(&later)
+			time.Sleep(time.Minute)
+			close(end)
+			time.Sleep(beat)
+			if got := find(t, b, j.ID); got.State != Succeeded || w.begun(j.ID) != 1 {
+				t.Errorf("after %v, begun %d times: %+v", begin, w.begun(j.ID), got)
+			}
+			a.Stop()
+			b.Stop()
+		})
+	}
 }

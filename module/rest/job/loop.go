@@ -95,10 +95,13 @@ func (q *Queue) loop(ctx context.Context) {
 func (q *Queue) lookThrough(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookTimely)
 	defer cancel()
+	begin := q.Now()
 	marks, err := q.listMarks(ctx, maxQueue+1)
+	if err != nil || q.Now().Sub(begin) > beat {
+		clear(q.seen) // the others could not renew their leases either
+	}
 	if err != nil {
 		q.backlog.Store(-1)
-		clear(q.seen) // the others could not renew their leases either
 		return err
 	}
 	q.backlog.Store(int64(len(marks)))
