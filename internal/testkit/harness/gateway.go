@@ -98,13 +98,20 @@ func (g *Gateway) BeginUnasked(t testing.TB, caddyfile string) {
 	})
 }
 
-// awaitHandlers waits until no request is answered any more, for 2 seconds at most. Caddy
-// does not wait unless the process ends, and what such a request holds, the counts of
-// attempts for one, the next gateway of this process would go on with.
-func awaitHandlers() {
+// awaitHandlers waits until no request is being answered, for at most 2 seconds. Caddy waits for
+// them only when the process ends, and what such a request holds would be seen by the next gateway
+// of this process.
+func awaitHandlers() { awaitEnd("caddyhttp.(*Server).ServeHTTP(", 2*time.Second) }
+
+// awaitInForce waits until the gateway has done what it does once a configuration is in force.
+// Without a store it cannot do all of that, so this takes at most a second.
+func awaitInForce() { awaitEnd("gateway.applyInForce(", time.Second) }
+
+// awaitEnd waits until no goroutine executes a function, for at most limit.
+func awaitEnd(function string, limit time.Duration) {
 	stacks := make([]byte, 1<<20)
-	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if !bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("caddyhttp.(*Server).ServeHTTP(")) {
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if !bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte(function)) {
 			return
 		}
 	}
@@ -140,6 +147,9 @@ func (g *Gateway) TryLoad(caddyfile string) error {
 	// listeners are being closed now.
 	if err != nil && strings.Contains(err.Error(), "app module: start:") {
 		time.Sleep(changeover)
+	}
+	if err == nil {
+		awaitInForce()
 	}
 	return err
 }
