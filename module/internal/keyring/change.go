@@ -100,6 +100,7 @@ func (r *Ring) tryChange(ctx context.Context, d *draft, plan func(*draft)) (*sna
 	if err != nil {
 		return nil, fmt.Errorf("keyring: storing the signing keys: %w", err)
 	}
+	fresh.read = s.read
 	r.install(fresh, s.seen)
 	return fresh, nil
 }

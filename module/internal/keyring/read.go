@@ -103,7 +103,7 @@ func (r *Ring) share(ctx context.Context, name string, access func(context.Conte
 // readRing reads the record. The caller holds access. Before the first key is made there is no record, and
 // the ring is empty.
 func (r *Ring) readRing(ctx context.Context) (*snapshot, error) {
-	seen := r.Revocations.KeysRevoked() // before the read, so that a later revocation is noticed
+	seen, begin := r.Revocations.KeysRevoked(), r.Now() // before the read, so that later changes are noticed
 	record, err := r.Store.Get(ctx, recordKey)
 	var s *snapshot
 	switch {
@@ -116,6 +116,7 @@ func (r *Ring) readRing(ctx context.Context) (*snapshot, error) {
 		r.due.Store(r.Now().Add(retryPause).UnixNano())
 		return nil, fmt.Errorf("keyring: reading the signing keys: %w", err)
 	}
+	s.read = begin
 	r.install(s, seen)
 	return s, nil
 }

@@ -76,6 +76,7 @@ type snapshot struct {
 	version uint64 // of the stored record; 0: there is none
 	keys    []*Key // oldest first
 	byID    map[string]*Key
+	read    time.Time // when the store was asked for it
 
 	// revoked is called at each use, because the record may still contain a key that was just revoked. nil means that
 	// no key is revoked.

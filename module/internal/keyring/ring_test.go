@@ -85,6 +85,53 @@ func (h hanging) Get(ctx context.Context, k store.Key) (store.Record, error) {
 	}
 }
 
+// Other nodes refuse what is signed with the former key long after a rotation.
+func TestNodeCutOffFromTheStoreDoesNotSignWithAReplacedKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := storetest.NewMemory(time.Now)
+		a, b := ringOf(t, m, "s"), ringOf(t, m, "s")
+		way := &cut{Backend: m}
+		a.Store = way
+		before, err := a.Signer(t.Context(), "EdDSA")
+		if err != nil {
+			t.Fatal(err)
+		}
+		way.away = true
+		if _, err := b.Rotate(t.Context(), "", WhyCommand); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(lead - time.Second)
+		if k, err := a.Signer(t.Context(), "EdDSA"); err != nil || k.Kid != before.Kid {
+			t.Errorf("before the next key signs: %v", err)
+		}
+		time.Sleep(time.Second)
+		if _, err := a.Signer(t.Context(), "EdDSA"); err == nil {
+			t.Error("a key signs that was replaced")
+		}
+		if _, err := a.PublicKeys(t.Context(), "EdDSA"); err != nil {
+			t.Errorf("the published keys: %v", err)
+		}
+		way.away = false
+		time.Sleep(seekPause)
+		if k, err := a.Signer(t.Context(), "EdDSA"); err != nil || k.Kid == before.Kid {
+			t.Errorf("when the store is back: %v", err)
+		}
+	})
+}
+
+// cut is the way to a store that a node may be cut off from.
+type cut struct {
+	store.Backend
+	away bool
+}
+
+func (c *cut) Get(ctx context.Context, k store.Key) (store.Record, error) {
+	if c.away {
+		return store.Record{}, errDown
+	}
+	return c.Backend.Get(ctx, k)
+}
+
 func TestKeyIDNeverLooksLikeAFlag(t *testing.T) {
 	for range 1000 {
 		signer, public, err := newPair("EdDSA")
