@@ -40,6 +40,7 @@ func TestAUsedRecordStaysUsedAcrossFailovers(t *testing.T) {
 			o := options(t, s.URL())
 			o.Replicas = replicas
 			b := open(t, o)
+			late := lateTimers(t)
 			var all failover
 			for round := range rounds() {
 				one := killWhileUsing(t, s, b, round)
@@ -47,8 +48,9 @@ func TestAUsedRecordStaysUsedAcrossFailovers(t *testing.T) {
 			}
 			t.Logf("%d failovers: %d codes answered as used, %d could be used again; whoever was not answered knew after %v at the latest; writing again %v after the promotion at the latest",
 				rounds(), all.answered, all.again, all.slowest, all.back)
-			if all.slowest > within {
-				t.Errorf("a request was told after %v that there is no Redis", all.slowest)
+			// A request waits for at most three timers.
+			if all.slowest > within+3*late() {
+				t.Errorf("a request was told after %v that there is no Redis, timers are late by up to %v", all.slowest, late())
 			}
 			if replicas > 0 && all.again > 0 {
 				t.Errorf("%d of %d could be used again", all.again, all.answered)
@@ -86,6 +88,21 @@ func redeem(ctx context.Context, b *Backend, key store.Key) error {
 type slowest struct {
 	mu   sync.Mutex
 	took time.Duration
+}
+
+// lateTimers returns by how much a busy machine has fired a timer too late at most so far.
+func lateTimers(t *testing.T) (latest func() time.Duration) {
+	const pause = 5 * time.Millisecond
+	var worst atomic.Int64
+	ending, end := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		for begin := time.Now(); redisconn.Sleep(ending, pause) == nil; begin = time.Now() {
+			worst.Store(max(worst.Load(), int64(time.Since(begin)-pause)))
+		}
+	})
+	t.Cleanup(func() { end(); running.Wait() })
+	return func() time.Duration { return time.Duration(worst.Load()) }
 }
 
 func (s *slowest) since(begin time.Time) {
