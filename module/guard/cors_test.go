@@ -23,6 +23,10 @@ func TestPreflights(t *testing.T) {
 		h.Get("Access-Control-Allow-Credentials") != "" || strings.Join(h["Vary"], ",") != "Origin,Access-Control-Request-Method,Access-Control-Request-Headers" {
 		t.Fatal(h)
 	}
+	r.ContentLength = -1 // as over HTTP/3
+	if d := with.Decide(r); d.Reason != Preflight {
+		t.Errorf("without Content-Length: %+v", d)
+	}
 	if d := without.Decide(r); d.Allowed || d.Reason != NoRule || d.Status != 403 {
 		t.Fatalf("without cors it is judged by the rules: %+v", d)
 	}
@@ -39,7 +43,7 @@ func TestPreflights(t *testing.T) {
 		"no method":    func(r *http.Request) { r.Header.Del("Access-Control-Request-Method") },
 		"a token":      func(r *http.Request) { r.Header.Set("Authorization", "Bearer both") },
 		"a body":       func(r *http.Request) { r.ContentLength = 1 },
-		"a chunk":      func(r *http.Request) { r.ContentLength = -1 },
+		"a chunk":      func(r *http.Request) { r.ContentLength, r.TransferEncoding = -1, []string{"chunked"} },
 		"other method": func(r *http.Request) { r.Method = "DELETE" },
 	} {
 		r := request("OPTIONS", "/articles/7", preflight...)

@@ -22,6 +22,7 @@ const http3Site = "{\n" + harness.Quiet + `
 	gatehouse {
 		issuer https://$ID
 		store bolt $DIR/state.db
+		scope read "Read"
 		client web {
 			secret web-secret-0123456789-0123456789-0123456789
 			redirect_uri https://client.example/cb
@@ -52,6 +53,20 @@ https://$API {
 			to $UPSTREAM
 			resource articles
 		}
+	}
+	handle /called/* {
+		oauth_guard {
+			scope read * /called/*
+			cors https://app.example
+		}
+		reverse_proxy $UPSTREAM
+	}
+	handle /asked/* {
+		oauth_guard {
+			scope read * /asked/*
+			cors upstream
+		}
+		reverse_proxy $UPSTREAM
 	}
 	handle /proxied/* {
 		api_errors
@@ -189,6 +204,38 @@ func TestHTTP3WebSocketCostsLikeAGET(t *testing.T) {
 	}
 	if left := res.Header.Get("X-RateLimit-Remaining"); res.StatusCode != http.StatusOK || left != "900" {
 		t.Errorf("%d, %s of 1000 remain", res.StatusCode, left)
+	}
+}
+
+// A preflight has no body, which a browser does not announce over HTTP/3.
+func TestPreflightsOverHTTP3AreAnswered(t *testing.T) {
+	g, up := startHTTP3(t)
+	up.Answer(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", "https://app.example")
+	})
+	host := strings.TrimPrefix(g.API, "http://")
+	config := insecure(nil)
+	config.NextProtos = []string{http3.NextProtoH3}
+	conn, err := quic.DialAddr(t.Context(), strings.Replace(host, "localhost", "127.0.0.1", 1), config, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.CloseWithError(0, "") }()
+	client := new(http3.Transport).NewClientConn(conn)
+	for path, want := range map[string]int{"/called/1": http.StatusNoContent, "/asked/1": http.StatusOK} {
+		r := must(http.NewRequestWithContext(t.Context(), http.MethodOptions, "https://"+host+path, nil))
+		r.Header = http.Header{"Origin": {"https://app.example"}, "Access-Control-Request-Method": {"PUT"}}
+		res, err := client.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if origin := res.Header.Get("Access-Control-Allow-Origin"); res.StatusCode != want || origin != "https://app.example" {
+			t.Errorf("%s: %d for %q", path, res.StatusCode, origin)
+		}
+	}
+	if hits := up.Hits(); len(hits) != 1 || hits[0].Method != http.MethodOptions || hits[0].ContentLength != 0 {
+		t.Errorf("the upstream saw %v", hits)
 	}
 }
 
