@@ -12,7 +12,8 @@ import (
 // LimitBody bounds the body of a request to size bytes, all of which must arrive within the given
 // time from now. Bytes that the handler leaves unread count too, because net/http reads them before
 // it responds. Without the deadline, a client that sends a byte now and then could keep its
-// connection, and the memory behind it, open indefinitely.
+// connection, and the memory behind it, open indefinitely. Over HTTP/2 and HTTP/3 even a body of no
+// bytes can be left without an end.
 //
 // The read deadline is cleared at the end of the body: it cuts off neither a handler that is still
 // working nor the next request on the connection. With full duplex over HTTP/1, a response that comes
@@ -23,7 +24,7 @@ func LimitBody(w http.ResponseWriter, r *http.Request, size int64, within time.D
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil
 	}
-	if r.ContentLength != 0 {
+	if r.ContentLength != 0 || r.ProtoMajor != 1 {
 		connection := http.NewResponseController(w)
 		if err = connection.SetReadDeadline(time.Now().Add(within)); err == nil {
 			r.Body = newTimedBody(w, r, connection, fullDuplex)

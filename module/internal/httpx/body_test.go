@@ -2,6 +2,7 @@ package httpx
 
 import (
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net/http"
@@ -9,6 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
 )
 
 // drip gives its text a byte at a time.
@@ -70,6 +74,54 @@ func TestSlowBodyTimesOut(t *testing.T) { // N04
 				t.Errorf("as large as may be: %d", got)
 			}
 		})
+	}
+}
+
+// Over HTTP/2 a header may announce an empty body and yet not end the stream.
+func TestEmptyBodyWithoutAnEndTimesOut(t *testing.T) { // N04
+	const within = 200 * time.Millisecond
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := LimitBody(w, r, 100, within, false); err != nil {
+			t.Error(err)
+		}
+		_, err := ReadBody(r)
+		if refused := (*FormError)(nil); errors.As(err, &refused) {
+			w.WriteHeader(refused.Status)
+		}
+	}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	config := server.Client().Transport.(*http.Transport).TLSClientConfig.Clone() //nolint:forcetypeassert // it is
+	config.NextProtos = []string{"h2"}
+	conn, err := tls.Dial("tcp", server.Listener.Addr().String(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	var header bytes.Buffer
+	encoder := hpack.NewEncoder(&header)
+	for name, value := range map[string]string{":method": "POST", ":scheme": "https", ":path": "/", ":authority": "localhost"} {
+		_ = encoder.WriteField(hpack.HeaderField{Name: name, Value: value})
+	}
+	_ = encoder.WriteField(hpack.HeaderField{Name: "content-length", Value: "0"})
+	_, _ = io.WriteString(conn, http2.ClientPreface)
+	frames := http2.NewFramer(conn, conn)
+	frames.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
+	_ = frames.WriteSettings()
+	_ = frames.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: header.Bytes(), EndHeaders: true})
+	for {
+		frame, err := frames.ReadFrame()
+		if err != nil {
+			t.Fatal("no answer:", err)
+		}
+		if answer, ok := frame.(*http2.MetaHeadersFrame); ok {
+			if status := answer.PseudoValue("status"); status != "408" {
+				t.Error(status)
+			}
+			return
+		}
 	}
 }
 
