@@ -213,7 +213,7 @@ func TestDoctorFindsWhoRedirectsPlaintext(t *testing.T) {
 			}
 			harness.Program(t)
 			g := harness.Prepare(t, "$PLAIN", fmt.Sprint(ports[0]))
-			g.Begin(t, head+rest)
+			g.Start(t, head+rest)
 			if _, all := examined(t, g); has(all, "warn", "plaintext", "") != c.want {
 				t.Errorf("%+v", all)
 			}

@@ -73,7 +73,7 @@ func TestPublicAdminEndpointIsRefused(t *testing.T) {
 			_, port, _ := net.SplitHostPort(strings.TrimPrefix(harness.Prepare(t).Admin, "http://"))
 			g := harness.Prepare(t, "$UPSTREAM", "localhost:1", "$GLOBAL", "", "$GUARD", "", "$ADMIN", host+":"+port)
 			g.Admin = "http://127.0.0.1:" + port
-			g.Begin(t, site)
+			g.Start(t, site)
 			p := call(t, g, "GET", "clients", "")
 			code, message, _ := adminError(t, p)
 			if p.Status != http.StatusForbidden || code != "forbidden" || !strings.Contains(message, "admin localhost:2019") {
@@ -92,7 +92,7 @@ func TestAdminUnixSocketWorks(t *testing.T) {
 	socket := filepath.Join(g.Dir, "admin.sock")
 	up := harness.NewUpstream(t)
 	g = harness.Prepare(t, "$UPSTREAM", up.Addr, "$GLOBAL", "", "$GUARD", "", "$ADMIN", "unix/"+socket+"|0600")
-	g.BeginUnasked(t, site)
+	g.StartWithoutAdmin(t, site)
 	r := program(t, "", "gatehouse", "client", "list", "--address", "unix/"+socket)
 	if r.code != 0 || !strings.Contains(r.out, "machine") {
 		t.Errorf("%+v", r)

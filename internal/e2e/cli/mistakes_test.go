@@ -125,7 +125,7 @@ var mistakes = map[string]func(t *testing.T) string{
 	},
 	"the service behind the gateway cannot be reached": func(t *testing.T) string {
 		g := prepare(t)
-		g.Begin(t, site)
+		g.Start(t, site)
 		return g.Call(t, "GET", "/public", "").Body
 	},
 }

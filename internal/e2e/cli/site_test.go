@@ -75,7 +75,7 @@ func startSite(t *testing.T, site string, more ...string) *harness.Gateway {
 	harness.Program(t) // not while something is timed
 	up := harness.NewUpstream(t)
 	g := harness.Prepare(t, append(more, "$UPSTREAM", up.Addr, "$GLOBAL", "", "$GUARD", "")...)
-	g.Begin(t, site)
+	g.Start(t, site)
 	return g
 }
 

@@ -292,7 +292,7 @@ func TestUsersOfAnotherDirectoryAreReadOnly(t *testing.T) {
 	g := harness.Prepare(t, "$UPSTREAM", "localhost:1", "$GLOBAL", "", "$GUARD", "")
 	hash := strings.TrimSpace(program(t, password+"\n", "gatehouse", "user", "hash").out)
 	g.WriteFile(t, "users.json", fmt.Sprintf(`{"users":[{"id":"u-7","username":"alice","password_hash":%q}]}`, hash))
-	g.Begin(t, strings.ReplaceAll(site, "users store", "users file $DIR/users.json"))
+	g.Start(t, strings.ReplaceAll(site, "users store", "users file $DIR/users.json"))
 	for _, words := range [][]string{{"user", "list"}, {"user", "add", "bob", "--generate"}, {"user", "lock", "u-7"}, {"user", "delete", "u-7"}, {"user", "passwd", "u-7", "--generate"}} {
 		if r := command(t, g, "", words...); r.code != 1 || !strings.Contains(r.err, `"file"`) {
 			t.Errorf("%v: %+v", words, r)

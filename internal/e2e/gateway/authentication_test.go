@@ -156,7 +156,7 @@ func TestAnotherProviderWorksBesideOurs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.Changed(func(config []byte) []byte {
+	g.ChangeConfigs(func(config []byte) []byte {
 		basic := `"providers":{"http_basic":{"hash":{"algorithm":"bcrypt"},"accounts":[{"username":"bob","password":"` + string(hash) + `"}]},`
 		return bytes.Replace(config, []byte(`"providers":{"gatehouse":{"scopes":["admin"]`), []byte(basic+`"gatehouse":{"scopes":["admin"]`), 1)
 	})

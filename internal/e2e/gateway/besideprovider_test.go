@@ -42,11 +42,11 @@ func startBeside(t *testing.T) (*harness.Gateway, *harness.Upstream) {
 	hash, err := bcrypt.GenerateFromPassword([]byte("hush"), bcrypt.MinCost)
 	harness.FailOn(t, err)
 	g, up := prepare(t)
-	g.Changed(func(config []byte) []byte {
+	g.ChangeConfigs(func(config []byte) []byte {
 		basic := `"providers":{"http_basic":{"hash":{"algorithm":"bcrypt"},"accounts":[{"username":"bob","password":"` + string(hash) + `"}]},`
 		return bytes.ReplaceAll(config, []byte(`"providers":{"gatehouse":{`), []byte(basic+`"gatehouse":{`))
 	})
-	g.Begin(t, besideSite)
+	g.Start(t, besideSite)
 	return g, up
 }
 

@@ -63,7 +63,7 @@ func rows(t *testing.T, p harness.Page) (all []string) {
 func TestConsentPageIsOneQuestion(t *testing.T) { // S12
 	g, _ := prepare(t)
 	g.WriteFile(t, "users.json", strings.Replace(users, `"name":"Alice"`, `"name":"Alice Liddell"`, 1))
-	g.Begin(t, site)
+	g.Start(t, site)
 	b := harness.NewBrowser(t, g.ID)
 	p := b.Submit(b.Get(authorizeURL(g, "web")), url.Values{"username": {username}, "password": {password}})
 	wantPage(t, p, http.StatusOK)

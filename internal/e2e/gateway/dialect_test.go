@@ -36,7 +36,7 @@ func dialect(t *testing.T, answer http.HandlerFunc) (*harness.Gateway, *http.Cli
 	up := harness.NewUpstream(t)
 	up.Answer(answer)
 	g := harness.Prepare(t, "$UPSTREAM", up.Addr)
-	g.Begin(t, dialectSite)
+	g.Start(t, dialectSite)
 	transport := &http.Transport{DisableCompression: true, DisableKeepAlives: true}
 	t.Cleanup(transport.CloseIdleConnections)
 	return g, &http.Client{Transport: transport, Timeout: 20 * time.Second}

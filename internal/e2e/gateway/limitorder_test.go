@@ -18,7 +18,7 @@ func TestCallerLimitMustFollowTheGuard(t *testing.T) {
 	}
 	route := func(inside string) string { return behind("\troute {\n" + inside + "\treverse_proxy $UPSTREAM\n\t}\n") }
 	g, _ := prepare(t)
-	g.Begin(t, site)
+	g.Start(t, site)
 	for name, text := range map[string]string{
 		"S07 client":                    route(limitFirst + guardOnly),
 		"S07 user among others":         route("\tapi_limit {\n\t\tip 10 1m\n\t\tuser 10 1m\n\t}\n" + guardOnly),
@@ -41,10 +41,10 @@ func TestCallerLimitMustFollowTheGuard(t *testing.T) {
 		})
 	}
 	t.Run("S07 JSON names the server", func(t *testing.T) {
-		g.Changed(func(config []byte) []byte {
+		g.ChangeConfigs(func(config []byte) []byte {
 			return regexp.MustCompile(`,"source":"Caddyfile:\d+"|"source":"Caddyfile:\d+",`).ReplaceAll(config, nil)
 		})
-		defer g.Changed(nil)
+		defer g.ChangeConfigs(nil)
 		err := g.TryLoad(route(limitFirst + guardOnly))
 		if err == nil || !strings.Contains(err.Error(), "api_limit (server srv") {
 			t.Error(err)

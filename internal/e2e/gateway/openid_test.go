@@ -47,7 +47,7 @@ func startOpenID(t *testing.T, more ...string) *harness.Gateway {
 		"$GLOBAL", partyClient("rs", "")+partyClient("es", "id_token_alg ES256")+partyClient("ed", "id_token_alg EdDSA")+
 			partyClient("signed", "id_token_alg ES256\n\t\t\tuserinfo_content_type application/jwt"))...)
 	g.WriteFile(t, "users.json", openIDUsers)
-	g.Begin(t, site)
+	g.Start(t, site)
 	return g
 }
 
@@ -318,7 +318,7 @@ func TestClaimsAreInTheIDTokenWhereConfigured(t *testing.T) {
 	g := harness.Prepare(t, "$UPSTREAM", harness.NewUpstream(t).Addr, "$TOKENS", "", "$GUARD", "", "$LIMIT", "",
 		"$GLOBAL", partyClient("bare", "")+partyClient("named", "id_token_claims profile email")+partyClient("mailed", "id_token_claims email"))
 	g.WriteFile(t, "users.json", openIDUsers)
-	g.Begin(t, site)
+	g.Start(t, site)
 	claims := func(client string, scopes ...string) map[string]any {
 		p := newParty(t, g, client)
 		p.config.Scopes = append([]string{"openid"}, scopes...)

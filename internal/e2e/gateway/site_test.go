@@ -111,7 +111,7 @@ func start(t *testing.T, more ...string) (*harness.Gateway, *harness.Upstream) {
 func startSite(t *testing.T, site string, more ...string) (*harness.Gateway, *harness.Upstream) {
 	t.Helper()
 	g, up := prepare(t, more...)
-	g.Begin(t, site)
+	g.Start(t, site)
 	return g, up
 }
 

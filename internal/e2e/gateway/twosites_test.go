@@ -19,7 +19,7 @@ func TestTwoSitesWithOneIssuerAreRefused(t *testing.T) {
 	const alone = "http://$ID {\n\toauth_server\n}\n"
 	global := site[:strings.Index(site, "http://$ID {")]
 	g, _ := prepare(t)
-	g.Begin(t, site)
+	g.Start(t, site)
 	inside := func(address, wrapper string) string {
 		return address + " {\n\t" + wrapper + " {\n\t\toauth_server\n\t}\n\trespond hello\n}\n"
 	}
@@ -47,7 +47,7 @@ func TestTwoSitesWithOneIssuerAreRefused(t *testing.T) {
 		"JSON, two servers of hosts": {site, onJSON(`"a":` + fmt.Sprintf(server, ports[0], `"match":[{"host":["a.example"]}],`, "") + `,"b":` + fmt.Sprintf(server, ports[1], `"match":[{"host":["b.example"]}],`, "")), []string{"server a", "server b"}},
 	} {
 		t.Run("S10 "+name, func(t *testing.T) {
-			g.Changed(c.change)
+			g.ChangeConfigs(c.change)
 			_, port, _ := strings.Cut(strings.TrimPrefix(g.ID, "http://"), ":")
 			err := g.TryLoad(strings.ReplaceAll(c.caddyfile, "$PORT", port))
 			if err == nil {
@@ -76,7 +76,7 @@ func TestTwoSitesWithOneIssuerAreRefused(t *testing.T) {
 		"JSON, another server with some paths": {site, onJSON(`"a":` + fmt.Sprintf(server, ports[0], "", "") + `,"b":` + fmt.Sprintf(server, ports[1], `"match":[{"path":["/token"]}],`, ""))},
 	} {
 		t.Run("S10 not refused: "+name, func(t *testing.T) {
-			g.Changed(c.change)
+			g.ChangeConfigs(c.change)
 			if err := g.TryLoad(c.caddyfile); err != nil {
 				t.Error(err)
 			}

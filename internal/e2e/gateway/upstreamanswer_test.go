@@ -182,7 +182,7 @@ func TestUpstreamCannotSetGatewayHeadersInAnyForm(t *testing.T) {
 func TestFirstForbiddenUpstreamFieldIsLogged(t *testing.T) { // N05
 	g, up := prepare(t)
 	file := filepath.Join(g.Dir, "gateway.log")
-	g.Begin(t, strings.Replace(site, "output discard", "output file "+file, 1))
+	g.Start(t, strings.Replace(site, "output discard", "output file "+file, 1))
 	up.Answer(func(w http.ResponseWriter, r *http.Request) { hostile(w.Header()) })
 	for range 5 {
 		harness.Wire(t, g.API, "GET /public")

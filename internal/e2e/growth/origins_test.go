@@ -55,7 +55,7 @@ func TestPreflightCostWithManyStoredClients(t *testing.T) {
 			t.Fatal(err)
 		}
 		g.WriteFile(t, "users.json", `{"users":[]}`)
-		g.Begin(t, fmt.Sprintf(site, "bolt $DIR/state.db"))
+		g.Start(t, fmt.Sprintf(site, "bolt $DIR/state.db"))
 		client := harness.NewBrowser(t, "").Client
 		preflight := func(i int) (time.Duration, bool) {
 			origin := fmt.Sprintf("https://c%05d.example", i)

@@ -16,7 +16,7 @@ func TestMoreTokensThanTheCacheHolds(t *testing.T) {
 	for _, n := range sizes(fits, 2*fits, 10*fits) {
 		g := harness.Prepare(t)
 		g.WriteFile(t, "users.json", `{"users":[]}`)
-		g.Begin(t, `{
+		g.Start(t, `{
 	admin $ADMIN
 	persist_config off
 	default_bind 127.0.0.1

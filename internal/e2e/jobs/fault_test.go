@@ -43,7 +43,7 @@ func TestStoreOutageIsNotAJobAnswer(t *testing.T) {
 	m := storetest.NewMemory(nil)
 	faultyStore.Store(m)
 	r := prepare(t)
-	r.Begin(t, strings.Replace(with(imports), "store bolt $DIR/state.db", "store faulty\n\t\tsecret {env.GATEHOUSE_TEST_SECRET}", 1))
+	r.Start(t, strings.Replace(with(imports), "store bolt $DIR/state.db", "store faulty\n\t\tsecret {env.GATEHOUSE_TEST_SECRET}", 1))
 	at := files(t, lines)
 	r.upstream.hold()
 	made := r.submit("one", at)

@@ -54,7 +54,7 @@ func (r *rig) trail(n int, events ...string) (all []map[string]string) {
 
 func TestJobOutcomesAreCountedAndAudited(t *testing.T) {
 	r := prepare(t)
-	r.Begin(t, trailed(with(imports, "per_client 2", "queue 3")))
+	r.Start(t, trailed(with(imports, "per_client 2", "queue 3")))
 	const secret = "X-Amz-Signature=canary-0123456789"
 	at := files(t, lines) + "/a.csv?" + secret
 	metrics := map[string]float64{}
@@ -149,7 +149,7 @@ func TestAuditTrailOmitsIDsOfOwnerlessJobs(t *testing.T) {
 	r := prepare(t)
 	page := with(imports)
 	from, to := strings.Index(page, "\toauth_guard"), strings.Index(page, "\tapi_rest")
-	r.Begin(t, trailed(page[:from]+page[to:]))
+	r.Start(t, trailed(page[:from]+page[to:]))
 	p := r.do("", http.MethodPost, "/import-jobs", fetching(files(t, lines)))
 	made := read(t, p, 202)
 	r.await("", p.Header.Get("Location"), "succeeded")

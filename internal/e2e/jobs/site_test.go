@@ -104,7 +104,7 @@ func with(job string, more ...string) string {
 func start(t *testing.T, job string, more ...string) *rig {
 	t.Helper()
 	r := prepare(t)
-	r.Begin(t, with(job, more...))
+	r.Start(t, with(job, more...))
 	return r
 }
 

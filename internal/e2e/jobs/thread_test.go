@@ -17,7 +17,7 @@ func TestFileIsImportedByAnAPIWithoutJobs(t *testing.T) {
 	legacy := httptest.NewServer(api.New(api.Options{Import: -1}))
 	defer legacy.Close()
 	r := &rig{Gateway: harness.Prepare(t, "$UPSTREAM", strings.TrimPrefix(legacy.URL, "http://")), t: t, tokens: make(map[string]string)}
-	r.Begin(t, with(imports, "result /imported"))
+	r.Start(t, with(imports, "result /imported"))
 	p := r.do("one", http.MethodPost, "/import-jobs", fetching(files(t, lines)+"/articles.csv"))
 	made := read(t, p, 202)
 	at := p.Header.Get("Location")

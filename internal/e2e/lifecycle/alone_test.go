@@ -15,7 +15,7 @@ func TestQueryTokenIsNotLoggedWithoutAPIErrors(t *testing.T) {
 	g, _ := prepare(t)
 	address := fmt.Sprintf("localhost:%d", harness.FreePorts(t, 1)[0])
 	text := strings.Replace(with(), "\tlog {\n\t\toutput discard\n", "\tdebug\n\tlog {\n\t\toutput file $DIR/all.log\n\t\tlevel DEBUG\n", 1)
-	g.Begin(t, text+`
+	g.Start(t, text+`
 http://`+address+` {
 	log
 	oauth_guard {
@@ -43,7 +43,7 @@ http://`+address+` {
 func TestLimitWithoutPathAppliesToEveryRequest(t *testing.T) {
 	g, _ := prepare(t)
 	address := fmt.Sprintf("localhost:%d", harness.FreePorts(t, 1)[0])
-	g.Begin(t, with()+`
+	g.Start(t, with()+`
 http://`+address+` {
 	api_limit {
 		ip 100 1h

@@ -16,7 +16,7 @@ import (
 // asks the old one notices anything. (E19 does it with good ones between, for longer.)
 func TestFailingConfigLosesNoRequest(t *testing.T) {
 	g, _ := prepare(t)
-	g.Begin(t, with("$MAX", "1000000"))
+	g.Start(t, with("$MAX", "1000000"))
 	bearer := token(t, g)
 	var asked, failed atomic.Int64
 	stop := make(chan struct{})
@@ -71,7 +71,7 @@ func TestFailingConfigLosesNoRequest(t *testing.T) {
 // O06: what a running gateway leaves on the disk is for its own user.
 func TestO06FilesBelongToTheGatewaysUserOnly(t *testing.T) {
 	g, _ := prepare(t)
-	g.Begin(t, strings.ReplaceAll(with("$STORE", "made/here/state.db"), "issuer http://$ID", "issuer http://$ID\n\t\tusers store"))
+	g.Start(t, strings.ReplaceAll(with("$STORE", "made/here/state.db"), "issuer http://$ID", "issuer http://$ID\n\t\tusers store"))
 	token(t, g)
 	looked := 0
 	err := filepath.WalkDir(filepath.Join(g.Dir, "made"), func(path string, d os.DirEntry, err error) error {
@@ -96,7 +96,7 @@ func TestO06FilesBelongToTheGatewaysUserOnly(t *testing.T) {
 // Apps start in no fixed order: of several loads that fail, the gateway has started in some.
 func TestConfigThatFailsLateChangesNothing(t *testing.T) {
 	g, _ := prepare(t)
-	g.Begin(t, with())
+	g.Start(t, with())
 	bearer := token(t, g)
 	sizes := func() [2]float64 {
 		return [...]float64{g.Metric(t, "caddy_gatehouse_limiter_memory_max_bytes"), g.Metric(t, "caddy_gatehouse_token_cache_max_bytes")}

@@ -26,7 +26,7 @@ func TestGOGCIsRestoredWithoutTheGateway(t *testing.T) {
 			t.Errorf("%s: GOGC is %d, and %d before", when, now, before)
 		}
 	}
-	g.Begin(t, with("$GLOBAL", large))
+	g.Start(t, with("$GLOBAL", large))
 	check("the gateway runs", true)
 	g.Load(t, with("$GLOBAL", large+"\nname Other"))
 	check("after a reload", true)
@@ -46,7 +46,7 @@ func TestGOGCFromTheEnvironmentTakesPrecedence(t *testing.T) {
 	t.Setenv("GOGC", "100")
 	before := percent()
 	g, _ := prepare(t)
-	g.Begin(t, with("$GLOBAL", "gc_headroom 64GiB"))
+	g.Start(t, with("$GLOBAL", "gc_headroom 64GiB"))
 	if now := percent(); now != before {
 		t.Errorf("GOGC is %d, and %d before", now, before)
 	}

@@ -16,7 +16,7 @@ import (
 
 func TestTwoHandlersOfEachKindWorkInOneConfig(t *testing.T) {
 	g, _ := prepare(t)
-	g.Begin(t, with())
+	g.Start(t, with())
 	bearer := token(t, g)
 	expect(t, g.Call(t, http.MethodGet, "/a", bearer), http.StatusOK)
 
@@ -52,7 +52,7 @@ http://$SECOND {
 
 func TestMetricsSurviveAReload(t *testing.T) {
 	g, _ := prepare(t)
-	g.Begin(t, with())
+	g.Start(t, with())
 	bearer := token(t, g)
 	before := g.Metric(t, `caddy_gatehouse_guard_decisions_total{reason="valid"}`)
 	expect(t, g.Call(t, http.MethodGet, "/a", bearer), http.StatusOK)
@@ -87,7 +87,7 @@ func TestValidateHasNoSideEffects(t *testing.T) {
 	}
 	settle(t, goroutines)
 
-	g.Begin(t, with())
+	g.Start(t, with())
 	bearer := token(t, g)
 	begun := time.Now()
 	if err := validate(t, g, with("$STORE", "other.db")); err != nil {
@@ -107,7 +107,7 @@ func TestValidateHasNoSideEffects(t *testing.T) {
 
 func TestFailedProvisionReleasesExactlyWhatItTook(t *testing.T) {
 	g, _ := prepare(t)
-	g.Begin(t, with())
+	g.Start(t, with())
 	bearer := token(t, g)
 	goroutines := runtime.NumGoroutine()
 	for range 20 {
@@ -128,7 +128,7 @@ func TestFailedProvisionReleasesExactlyWhatItTook(t *testing.T) {
 
 func TestStoreClosesWithTheLastConfiguration(t *testing.T) {
 	g, _ := prepare(t)
-	g.Begin(t, with())
+	g.Start(t, with())
 	bearer := token(t, g)
 	if err := caddy.Stop(); err != nil {
 		t.Fatal(err)
@@ -148,7 +148,7 @@ func TestRequestInFlightFinishesAcrossAReload(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g, up := prepare(t)
-			g.Begin(t, with())
+			g.Start(t, with())
 			bearer := token(t, g)
 			arrived, release := make(chan struct{}), make(chan struct{})
 			up.Answer(func(w http.ResponseWriter, r *http.Request) {
@@ -173,7 +173,7 @@ func TestRequestInFlightFinishesAcrossAReload(t *testing.T) {
 
 func TestBadConfigLeavesTheOldOneServing(t *testing.T) { // O02
 	g, _ := prepare(t)
-	g.Begin(t, with())
+	g.Start(t, with())
 	bearer := token(t, g)
 	for _, bad := range []string{
 		with("$GLOBAL", "client machine {\n\t\t\tpublic\n\t\t}"),
@@ -197,7 +197,7 @@ func TestStoredConfigHasNoSecret(t *testing.T) {
 	t.Setenv("GATEHOUSE_TEST_SECRET", "env-secret-0123456789-0123456789-0123456789")
 	g, _ := prepare(t)
 	text := with("$GLOBAL", "secret {env.GATEHOUSE_TEST_SECRET}\n\t\tclient late {\n\t\t\tsecret {env.GATEHOUSE_TEST_SECRET}\n\t\t}")
-	g.Begin(t, text)
+	g.Start(t, text)
 	for where, dump := range map[string]string{"/config/": body(t, g.Admin+"/config/"), "metrics": g.Scrape(t)} {
 		for _, secret := range []string{machine.Secret, "env-secret-0123456789"} {
 			if strings.Contains(dump, secret) {

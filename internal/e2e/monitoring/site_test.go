@@ -104,7 +104,7 @@ func start(t *testing.T) *gateway {
 	scrape := fmt.Sprintf("localhost:%d", ports[0])
 	g := harness.Prepare(t, "$REDIS", redis.URL(), "$UPSTREAM", up.Addr, "$SCRAPE", scrape, "$SHADOW", fmt.Sprintf("localhost:%d", ports[1]))
 	g.WriteFile(t, "users.json", users)
-	g.Begin(t, limitedBy("memory"))
+	g.Start(t, limitedBy("memory"))
 	return &gateway{g, redis, scrape}
 }
 

@@ -78,7 +78,7 @@ func TestLoadDoesNotWaitForAnUnavailableLimiter(t *testing.T) {
 	g, _, _, l := prepare(t)
 	l.set(func(l *fakeLimiter) { l.away = errAway })
 	begun := time.Now()
-	g.Begin(t, with())
+	g.Start(t, with())
 	if took := time.Since(begun); took > 2*time.Second {
 		t.Errorf("%v", took)
 	}

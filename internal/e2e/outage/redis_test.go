@@ -26,7 +26,7 @@ func onRedis(address string, pairs ...string) string {
 func startOnRedis(t *testing.T, s *redistest.Server, pairs ...string) *harness.Gateway {
 	t.Helper()
 	g, _, _, _ := prepare(t)
-	g.Begin(t, onRedis(s.URL(), pairs...))
+	g.Start(t, onRedis(s.URL(), pairs...))
 	return g
 }
 
@@ -253,7 +253,7 @@ func TestReloadRotatesRedisCredentials(t *testing.T) {
 		return onRedis("redis://" + user + ":{env.GATEHOUSE_TEST_REDIS}@" + s.Addr + "/0")
 	}
 	g, up, _, _ := prepare(t)
-	g.Begin(t, text("first"))
+	g.Start(t, text("first"))
 	bearer := token(t, g)
 	arrived, release := make(chan struct{}), make(chan struct{})
 	up.Answer(func(http.ResponseWriter, *http.Request) {

@@ -73,7 +73,7 @@ func prepare(t *testing.T) (*harness.Gateway, *harness.Upstream, *storetest.Memo
 func start(t *testing.T, text string) (*harness.Gateway, *harness.Upstream, *storetest.Memory, *fakeLimiter) {
 	t.Helper()
 	g, up, m, l := prepare(t)
-	g.Begin(t, text)
+	g.Start(t, text)
 	return g, up, m, l
 }
 

@@ -36,7 +36,7 @@ func TestPhoneUsersFollowTheLink(t *testing.T) {
 
 func TestSignInSurvivesReloads(t *testing.T) { // B30
 	s := prepare(t)
-	s.Begin(t, caddyfile)
+	s.Start(t, caddyfile)
 	s.portal.browse(t, "reload", func(string) string {
 		s.Load(t, caddyfile+"# "+t.Name()+"\n")
 		return s.portal.issuer

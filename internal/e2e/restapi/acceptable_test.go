@@ -58,7 +58,7 @@ func TestRulesApplyInEachVersion(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(says("application/json", `{"id":1}`))
 	g := harness.Prepare(t, "$LEGACY", u.Addr)
-	g.Begin(t, replaced(t, site, "\trespond API_REST\n", repeated, "\t\tscope read GET,HEAD,OPTIONS /*\n\t\tscope write POST,PUT,PATCH,DELETE /*\n",
+	g.Start(t, replaced(t, site, "\trespond API_REST\n", repeated, "\t\tscope read GET,HEAD,OPTIONS /*\n\t\tscope write POST,PUT,PATCH,DELETE /*\n",
 		"\t\tversions v1 v2\n\t\tpublic GET /things/open\n\t\tscope read GET,HEAD /things /things/*\n\t\tscope write POST,PATCH /things /things/*\n"))
 	r := &rig{g, t, make(map[string]string)}
 	for _, c := range []struct {

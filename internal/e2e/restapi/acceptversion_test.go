@@ -30,7 +30,7 @@ func TestVersionRulesApplyToAcceptEverywhere(t *testing.T) {
 			u := harness.NewUpstream(t)
 			u.Answer(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 			r := &rig{harness.Prepare(t), t, make(map[string]string)}
-			r.BeginChanged(t, caddyfile, r.with(u.Addr, `"vendor": "acme", "upstream": $TO, "versions": [{"name": "v2"}],
+			r.StartChanged(t, caddyfile, r.with(u.Addr, `"vendor": "acme", "upstream": $TO, "versions": [{"name": "v2"}],
 				"resources": [{"path": "things", "batch": ["title"]}]`))
 			for _, c := range []struct {
 				client, method, path, body string
@@ -63,7 +63,7 @@ func TestVersionInAcceptCostsTheSameInAnySpelling(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	r := &rig{harness.Prepare(t), t, make(map[string]string)}
-	r.BeginChanged(t, strings.NewReplacer("GUARD_FRONT", `api_limit {
+	r.StartChanged(t, strings.NewReplacer("GUARD_FRONT", `api_limit {
 			all 100 1h
 			cost 4 /shop/v2/things/*
 		}
@@ -97,7 +97,7 @@ func TestNestedGuardsBothCheckItemsAndVersions(t *testing.T) {
 			u := harness.NewUpstream(t)
 			u.Answer(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 			r := &rig{harness.Prepare(t), t, make(map[string]string)}
-			r.BeginChanged(t, strings.NewReplacer("GUARD_FRONT", outer, "GUARD_BEHIND", strings.ReplaceAll(inner, "$SHADOW", shadow)).Replace(below),
+			r.StartChanged(t, strings.NewReplacer("GUARD_FRONT", outer, "GUARD_BEHIND", strings.ReplaceAll(inner, "$SHADOW", shadow)).Replace(below),
 				r.with(u.Addr, `"vendor": "acme", "upstream": $TO, "versions": [{"name": "v2"}], "resources": [{"path": "things", "batch": ["title"]}]`))
 			for _, c := range []struct {
 				client, method, path, accept, body string

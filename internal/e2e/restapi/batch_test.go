@@ -36,7 +36,7 @@ func startIn(t *testing.T, old, now, upstream, members string) *rig {
 	g := harness.Prepare(t)
 	r := &rig{g, t, make(map[string]string)}
 	one := r.with(upstream, members)
-	g.BeginChanged(t, strings.Replace(site, old, now, 1), func(config []byte) []byte {
+	g.StartChanged(t, strings.Replace(site, old, now, 1), func(config []byte) []byte {
 		for strings.Contains(string(config), `"API_REST"`) {
 			config = one(config)
 		}

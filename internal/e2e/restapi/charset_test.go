@@ -55,7 +55,7 @@ func TestTextIsNeverCorrupted(t *testing.T) {
 			if c.named != "" {
 				members = `"charset": "` + c.named + `", ` + listed
 			}
-			g.BeginChanged(t, strings.Replace(site, "output discard", "output file $DIR/log.json", 1), r.with(u.Addr, members))
+			g.StartChanged(t, strings.Replace(site, "output discard", "output file $DIR/log.json", 1), r.with(u.Addr, members))
 			for path, body := range map[string]string{"/things/1": one, "/things": many} {
 				u.Answer(says(c.media, encodedIn(t, c.in, strings.Replace(body, "%", c.text, 1))))
 				p := r.do("reader", http.MethodGet, path, "")
@@ -155,7 +155,7 @@ func TestCharsetDirectiveOfResourceAndAPIErrors(t *testing.T) {
 	u := harness.NewUpstream(t)
 	g := harness.Prepare(t)
 	rest := "api_rest {\n\t\tto " + u.Addr + " charset latin1\n\t\tresource plain\n\t\tresource old {\n\t\t\tcharset gbk\n\t\t}\n\t}"
-	g.Begin(t, strings.Replace(site, "respond API_REST", rest, 1))
+	g.Start(t, strings.Replace(site, "respond API_REST", rest, 1))
 	r := &rig{g, t, make(map[string]string)}
 	for path, body := range map[string]string{"/plain/1": "{\"t\":\"M\xfcller\"}", "/old/1": encodedIn(t, "gbk", `{"t":"文章"}`)} {
 		u.Answer(says("application/json", body))

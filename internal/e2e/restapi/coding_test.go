@@ -16,7 +16,7 @@ func TestUnrequestedContentCodingIsLogged(t *testing.T) {
 			u := harness.NewUpstream(t)
 			g := harness.Prepare(t)
 			r := &rig{g, t, make(map[string]string)}
-			g.BeginChanged(t, strings.NewReplacer("output discard", "output file $DIR/log.json", "\tapi_errors\n", front).Replace(site), r.with(u.Addr, listed))
+			g.StartChanged(t, strings.NewReplacer("output discard", "output file $DIR/log.json", "\tapi_errors\n", front).Replace(site), r.with(u.Addr, listed))
 			u.Answer(encoded("br", "\x0b\x02\x80{}\x03"))
 			p := r.do("reader", http.MethodGet, "/things/1", "", "Accept-Encoding", "br, gzip")
 			wantError(t, p, 502, "upstream_error", "")

@@ -31,7 +31,7 @@ func TestUndeclaredPathsPassOnlyWhereAllowed(t *testing.T) {
 	if n := len(u.Hits()); n != 0 {
 		t.Error("it was sent")
 	}
-	r.Changed(r.with(u.Addr, `"undeclared": "pass", `+listed))
+	r.ChangeConfigs(r.with(u.Addr, `"undeclared": "pass", `+listed))
 	r.Load(t, site)
 	if p := r.do("reader", http.MethodGet, "/other?q=%3b", ""); p.Status != 200 || u.Hits()[0].RequestURI != "/other?q=%3b" {
 		t.Errorf("%d %s", p.Status, p.Body)
@@ -53,7 +53,7 @@ func TestStandaloneRestWritesErrorsItself(t *testing.T) {
 	u := harness.NewUpstream(t)
 	g := harness.Prepare(t)
 	r := &rig{g, t, nil}
-	g.BeginChanged(t, alone, r.with(u.Addr, listed))
+	g.StartChanged(t, alone, r.with(u.Addr, listed))
 	wantError(t, r.do("", http.MethodGet, "/api/other", ""), 404, "not_found", "")
 	wantError(t, r.do("", http.MethodGet, "/api/things?page=x", ""), 400, "invalid_parameter", "page")
 	u.Hits()
@@ -76,7 +76,7 @@ func TestStandaloneRestWritesErrorsItself(t *testing.T) {
 	if strings.Contains(p.Body, "php") {
 		t.Error(p.Body)
 	}
-	r.Changed(r.with("127.0.0.1:1", listed))
+	r.ChangeConfigs(r.with("127.0.0.1:1", listed))
 	r.Load(t, alone)
 	wantError(t, r.do("", http.MethodGet, "/api/things/1", ""), 502, "upstream_unreachable", "")
 	if p := r.do("", http.MethodHead, "/api/things/1", ""); p.Status != 502 || p.Body != "" {
@@ -90,7 +90,7 @@ func TestTwoHandlersHaveSeparateResources(t *testing.T) {
 	r := &rig{g, t, nil}
 	first, second := r.with(u.Addr, listed), r.with(u.Addr, `"upstream": $TO, "resources": [{"path": "others"}]`)
 	two := strings.TrimSuffix(alone, "}\n") + "\thandle_path /b/* {\n\t\trespond API_REST\n\t}\n}\n"
-	g.BeginChanged(t, two, func(config []byte) []byte { return second(first(config)) })
+	g.StartChanged(t, two, func(config []byte) []byte { return second(first(config)) })
 	for path, want := range map[string]int{"/api/others": 404, "/b/others": 200, "/b/things": 404} {
 		if p := r.do("", http.MethodGet, path, ""); p.Status != want {
 			t.Errorf("%s: %d %s", path, p.Status, p.Body)
@@ -102,7 +102,7 @@ func TestNextHandlerIsTheDefaultUpstream(t *testing.T) {
 	u := harness.NewUpstream(t)
 	g := harness.Prepare(t)
 	r := &rig{g, t, nil}
-	g.BeginChanged(t, strings.Replace(alone, "respond API_REST", "route {\n\t\t\trespond API_REST\n\t\t\treverse_proxy "+u.Addr+"\n\t\t}", 1),
+	g.StartChanged(t, strings.Replace(alone, "respond API_REST", "route {\n\t\t\trespond API_REST\n\t\t\treverse_proxy "+u.Addr+"\n\t\t}", 1),
 		r.with(u.Addr, strings.Replace(listed, `"upstream": $TO, `, "", 1)))
 	u.Answer(says("application/json", `{"r":{"id":1}}`))
 	if p := r.do("", http.MethodGet, "/api/things/1", ""); p.Status != 200 || !strings.HasPrefix(p.Body, `{"id":1,"links"`) {
@@ -174,7 +174,7 @@ func TestInvalidConfigsAreRefusedByOption(t *testing.T) {
 		`"errors": {"fail_when": [{"pointer": "/x", "op": "~", "status": 422}]}`:                                      "fail_when",
 		`"jobs": [{"path": "x-jobs", "upstream": "/x"}]`:                                                              "expected `to`",
 	} {
-		g.Changed(r.with("127.0.0.1:1", members))
+		g.ChangeConfigs(r.with("127.0.0.1:1", members))
 		if err := g.TryLoad(alone); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", members, err, want)
 		}

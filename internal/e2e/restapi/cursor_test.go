@@ -91,7 +91,7 @@ func linked(p harness.Page, rel string) string {
 func TestCursorListIsReadByNextLinks(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
-	g.Begin(t, worded("to "+u.Addr+"\nopenapi\n"+byCursor))
+	g.Start(t, worded("to "+u.Addr+"\nopenapi\n"+byCursor))
 	r := &rig{g, t, make(map[string]string)}
 	u.Answer(wikiPages(47))
 	seen, pages := 0, 0
@@ -129,7 +129,7 @@ func TestCursorListIsReadByNextLinks(t *testing.T) {
 func TestCursorPageHasAnETag(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
-	g.Begin(t, worded("to "+u.Addr+byCursor))
+	g.Start(t, worded("to "+u.Addr+byCursor))
 	r := &rig{g, t, make(map[string]string)}
 	u.Answer(wikiPages(50))
 	first := r.do("reader", http.MethodGet, "/pages?limit=5", "")
@@ -164,7 +164,7 @@ func TestCursorPageHasAnETag(t *testing.T) {
 func TestCursorWorksOnlyForItsList(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
-	g.Begin(t, worded("to "+u.Addr+byCursor))
+	g.Start(t, worded("to "+u.Addr+byCursor))
 	r := &rig{g, t, make(map[string]string)}
 	u.Answer(wikiPages(50))
 	next := func(client, path string) string {
@@ -217,7 +217,7 @@ func TestCursorWorksOnlyForItsList(t *testing.T) {
 func TestUpstreamNextPageForms(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
-	g.Begin(t, worded("to "+u.Addr+byCursor))
+	g.Start(t, worded("to "+u.Addr+byCursor))
 	r := &rig{g, t, make(map[string]string)}
 	for _, c := range []struct {
 		name, body string
@@ -269,7 +269,7 @@ func TestUpstreamNextPageForms(t *testing.T) {
 func TestUpstreamErrorCanMeanAnEmptyPage(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
-	g.Begin(t, worded(`
+	g.Start(t, worded(`
 	to `+u.Addr+byCursor+`
 	resource articles {
 		list {

@@ -104,7 +104,7 @@ func TestOneLineConfigFollowsTheConventions(t *testing.T) {
 func TestEachDefaultCanBeTurnedOff(t *testing.T) {
 	u := newRecorded(t, nil)
 	g := harness.Prepare(t)
-	g.Begin(t, strings.ReplaceAll(worded("to $LEGACY\nresource articles {\n\t\t\tlist off\n\t\t\tcreated off\n\t\t\tdeleted off\n\t\t\tbatch off\n}\n"), "$LEGACY", u.Addr))
+	g.Start(t, strings.ReplaceAll(worded("to $LEGACY\nresource articles {\n\t\t\tlist off\n\t\t\tcreated off\n\t\t\tdeleted off\n\t\t\tbatch off\n}\n"), "$LEGACY", u.Addr))
 	r := &rig{g, t, make(map[string]string)}
 	u.Answer(says("application/json", `[{"id":1}]`))
 	for _, c := range []struct{ method, path string }{{"GET", "/articles"}, {"POST", "/articles"}, {"DELETE", "/articles/1"}} {

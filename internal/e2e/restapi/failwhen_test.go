@@ -14,7 +14,7 @@ import (
 func TestFailWhenMatchesNonJSONAndHeaders(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
-	g.Begin(t, worded(`
+	g.Start(t, worded(`
 	to `+u.Addr+`
 	resource things
 	resource files {
@@ -139,7 +139,7 @@ func TestCrossHostRedirectIsNoAnswerWhereJSONIsDeclared(t *testing.T) {
 func TestFailWhenOfResourceAndOperationTakesPrecedence(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
-	g.Begin(t, worded(`
+	g.Start(t, worded(`
 	to `+u.Addr+`
 	resource things {
 		fail_when update /error exists status 409 taken

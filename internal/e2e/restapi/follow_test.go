@@ -43,7 +43,7 @@ const followed = `
 func TestLocalPaginationFollowsCursors(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
-	g.Begin(t, worded("to "+u.Addr+followed))
+	g.Start(t, worded("to "+u.Addr+followed))
 	r := &rig{g, t, make(map[string]string)}
 	u.Answer(func(w http.ResponseWriter, q *http.Request) { // ten at a time
 		w.Header().Set("X-Powered-By", "PHP")
@@ -101,7 +101,7 @@ func TestLocalPaginationFollowsCursors(t *testing.T) {
 func TestFollowingCursorsIsBounded(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
-	g.Begin(t, worded("to "+u.Addr+followed))
+	g.Start(t, worded("to "+u.Addr+followed))
 	r := &rig{g, t, make(map[string]string)}
 	u.Answer(wikiPages(100_000))
 	p := r.do("reader", http.MethodGet, "/pages?page=5&limit=100", "")
@@ -148,7 +148,7 @@ func TestFollowingCursorsIsBounded(t *testing.T) {
 func TestIncompleteListHasNoTotal(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
-	g.Begin(t, worded("to "+u.Addr+followed+`
+	g.Start(t, worded("to "+u.Addr+followed+`
 	resource things {
 		list {
 			items /items
@@ -181,7 +181,7 @@ func TestIncompleteListHasNoTotal(t *testing.T) {
 func TestSuspiciouslyRoundListLengthIsLogged(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
-	g.Begin(t, strings.Replace(worded("to "+u.Addr+`
+	g.Start(t, strings.Replace(worded("to "+u.Addr+`
 	resource whole {
 		list {
 			paginate local

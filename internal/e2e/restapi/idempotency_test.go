@@ -224,7 +224,7 @@ func TestIdempotentAnswerSurvivesAReload(t *testing.T) {
 	u.Answer(func(w http.ResponseWriter, _ *http.Request) { whole(w, 10) })
 	r := start(t, u.Addr, orders)
 	first := r.do("writer", "POST", "/orders", `{"n":1}`, "Idempotency-Key", "k")
-	r.Changed(r.with(u.Addr, orders))
+	r.ChangeConfigs(r.with(u.Addr, orders))
 	r.Load(t, site)
 	if p := r.do("writer", "POST", "/orders", `{"n":1}`, "Idempotency-Key", "k"); p.Status != 201 || p.Body != first.Body || p.Header.Get("Idempotency-Replayed") != "true" || len(u.Hits()) != 1 {
 		t.Errorf("%d %s", p.Status, p.Body)

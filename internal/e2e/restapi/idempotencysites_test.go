@@ -28,7 +28,7 @@ func TestSitesShareNeitherIdempotencyKeysNorCursors(t *testing.T) {
 	guarded := site[strings.Index(site, "http://$API {"):]
 	text := site + strings.Replace(guarded, "http://$API", "http://second.$API", 1) + strings.Replace(guarded, "http://$API", "http://$OTHER", 1)
 	declare := r.with(u.Addr, `"upstream": $TO, "resources": [{"path": "articles", "idempotency": true, "list": {"items": "/items", "cursors": [{"parameter": "after", "pointer": "/next"}]}}]`)
-	g.BeginChanged(t, text, func(config []byte) []byte { return declare(declare(declare(config))) })
+	g.StartChanged(t, text, func(config []byte) []byte { return declare(declare(declare(config))) })
 	at := map[string]string{"the first": strings.TrimPrefix(r.API, "http://"), "another host": "second." + strings.TrimPrefix(r.API, "http://"), "another port": other}
 	ask := func(site, method, path string) harness.Page {
 		address := r.API

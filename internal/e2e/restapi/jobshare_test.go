@@ -23,7 +23,7 @@ func TestAnonymousCallersShareTheQueueFairly(t *testing.T) {
 	t.Cleanup(func() { close(done) })
 	r := &rig{harness.Prepare(t), t, make(map[string]string)}
 	behindProxy := strings.Replace(site, "persist_config off", "persist_config off\n\tservers {\n\t\ttrusted_proxies static 127.0.0.1/32 ::1/128\n\t\ttrusted_proxies_strict\n\t}", 1)
-	r.BeginChanged(t, behindProxy, r.with(u.Addr, `"upstream": $TO, "jobs": [{"path": "open/imports", "upstream": "/import"}]`)) // 100 at most, 20 of a client
+	r.StartChanged(t, behindProxy, r.with(u.Addr, `"upstream": $TO, "jobs": [{"path": "open/imports", "upstream": "/import"}]`)) // 100 at most, 20 of a client
 	send := func(address string) int {
 		return r.do("", "POST", "/open/imports", `{}`, "X-Forwarded-For", address).Status
 	}

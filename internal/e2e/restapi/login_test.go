@@ -312,7 +312,7 @@ func TestRefusalDespiteASessionIsLogged(t *testing.T) { // R12
 			})
 			g := harness.Prepare(t)
 			r := &rig{g, t, make(map[string]string)}
-			g.BeginChanged(t, strings.NewReplacer("output discard", "output file $DIR/log.json").Replace(site), r.with(u.Addr,
+			g.StartChanged(t, strings.NewReplacer("output discard", "output file $DIR/log.json").Replace(site), r.with(u.Addr,
 				`"upstream": $TO, "resources": [{"path": "things"}], "login": {`+c.again+`"steps": [{"method": "POST", "upstream": "/login", "keep": [{"from": "cookie"}],
 				"expect": [{"pointer": "", "op": "==", "values": ["Ok."]}]}]}`))
 			if p := r.do("reader", "GET", "/things/1", ""); p.Status != c.status {

@@ -13,7 +13,7 @@ import (
 func TestRequestsWithoutAnUpstreamFail(t *testing.T) {
 	const resources = "resource articles\nresource notes {\n\t\t\tidempotency\n\t\t\tetag\n\t\t}\n"
 	g := harness.Prepare(t)
-	g.Begin(t, worded(resources))
+	g.Start(t, worded(resources))
 	r := &rig{g, t, make(map[string]string)}
 	for _, c := range []struct{ method, path, body string }{
 		{"GET", "/articles", ""}, {"GET", "/articles/7", ""}, {"POST", "/articles", `{}`}, {"PUT", "/articles/7", `{}`}, {"DELETE", "/articles/7", ""},
@@ -27,7 +27,7 @@ func TestRequestsWithoutAnUpstreamFail(t *testing.T) {
 
 	t.Run("S11 a handler behind that answers without a body", func(t *testing.T) {
 		g := harness.Prepare(t)
-		g.Begin(t, strings.Replace(worded(resources), "\tapi_rest {", "\trespond 204\n\tapi_rest {", 1))
+		g.Start(t, strings.Replace(worded(resources), "\tapi_rest {", "\trespond 204\n\tapi_rest {", 1))
 		r := &rig{g, t, make(map[string]string)}
 		for _, method := range []string{"GET", "DELETE"} {
 			if p := r.do("writer", method, "/articles/7", ""); p.Status != 204 {
@@ -42,7 +42,7 @@ func TestUpstreamIgnoringLimitIsLoggedOnce(t *testing.T) {
 	for _, words := range []string{"resource articles\n", "resource articles {\n\t\t\tlist {\n\t\t\t\tsend limit count\n\t\t\t}\n\t\t}\n"} {
 		u := newRecorded(t, says("application/json", `[{"id":1},{"id":2},{"id":3}]`))
 		g := harness.Prepare(t)
-		g.Begin(t, strings.Replace(strings.ReplaceAll(worded("to $LEGACY\n"+words), "$LEGACY", u.Addr), "output discard", "output file $DIR/log", 1))
+		g.Start(t, strings.Replace(strings.ReplaceAll(worded("to $LEGACY\n"+words), "$LEGACY", u.Addr), "output discard", "output file $DIR/log", 1))
 		r := &rig{g, t, make(map[string]string)}
 		for _, limit := range []string{"3", "2", "1"} {
 			if p := r.do("writer", "GET", "/articles?limit="+limit, ""); p.Status != 200 {

@@ -12,7 +12,7 @@ import (
 func TestEmptyItemIsNotFound(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
-	g.Begin(t, worded(`
+	g.Start(t, worded(`
 	to `+u.Addr+`
 	resource things {
 		item /result
@@ -90,7 +90,7 @@ func TestEmptyItemIsNotFound(t *testing.T) {
 func TestCreateOnlyResourceHasNoLocation(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
-	g.Begin(t, worded(`
+	g.Start(t, worded(`
 	to `+u.Addr+`
 	openapi
 	resource orders {
@@ -140,7 +140,7 @@ func TestRequiredAndItemParameters(t *testing.T) {
 	g := harness.Prepare(t)
 	u := harness.NewUpstream(t)
 	u.Answer(says("application/json", `[{"id":1}]`))
-	g.Begin(t, worded(`
+	g.Start(t, worded(`
 	to `+u.Addr+`
 	openapi
 	resource things {

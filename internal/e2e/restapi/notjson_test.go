@@ -71,7 +71,7 @@ func TestWordInAnswerToAWriteIsLogged(t *testing.T) {
 		u.Answer(says("text/plain", "Ok."))
 		g := harness.Prepare(t)
 		r := &rig{g, t, make(map[string]string)}
-		g.BeginChanged(t, strings.NewReplacer("output discard", "output file $DIR/log.json").Replace(site), r.with(u.Addr, `"upstream": $TO, "resources": [{"path": "things", `+c.declared+`"rename": {"name": "n"}}]`))
+		g.StartChanged(t, strings.NewReplacer("output discard", "output file $DIR/log.json").Replace(site), r.with(u.Addr, `"upstream": $TO, "resources": [{"path": "things", `+c.declared+`"rename": {"name": "n"}}]`))
 		if p := r.do("writer", http.MethodPost, "/things", `{"name":"x"}`); p.Status != 201 || p.Body != "" {
 			t.Errorf("%d %s", p.Status, p.Body)
 		}

@@ -54,7 +54,7 @@ func describing(t *testing.T) *rig {
 	g.WriteFile(t, "report.json", `{"type": "object", "required": ["text"], "properties": {"id": {"type": "integer", "readOnly": true}, "text": {"type": ["string", "null"]},
 		"parts": {"type": "array", "items": {"$ref": "#"}}, "due": {"$ref": "#/$defs/day"}, "sum": {"type": "number", "multipleOf": 0.01}}, "$defs": {"day": {"type": "string", "format": "date", "description": "A day."}}}`)
 	words := strings.Replace(sample, "links self delete", "links self delete\n\t\tbatch title state\n\t\tidempotency", 1) + nested
-	g.Begin(t, strings.Replace(worded(words), "public * /open /open/*", "public GET /openapi.json /openapi /v1/openapi.json /v1/openapi /students", 1))
+	g.Start(t, strings.Replace(worded(words), "public * /open /open/*", "public GET /openapi.json /openapi /v1/openapi.json /v1/openapi /students", 1))
 	return &rig{g, t, make(map[string]string)}
 }
 
@@ -164,7 +164,7 @@ func TestDescriptionHasAPage(t *testing.T) {
 // Behind encode a tag has another name, and fits all the same.
 func TestOpenAPISupportsConditionalGet(t *testing.T) {
 	g := harness.Prepare(t, "$LEGACY", legacy(t))
-	g.Begin(t, strings.Replace(worded("to $LEGACY\nresource articles\nopenapi\n"), "api_errors", "encode gzip\n\tapi_errors", 1))
+	g.Start(t, strings.Replace(worded("to $LEGACY\nresource articles\nopenapi\n"), "api_errors", "encode gzip\n\tapi_errors", 1))
 	r := &rig{g, t, make(map[string]string)}
 	for _, path := range []string{"/openapi.json", "/openapi"} {
 		for _, coding := range []string{"identity", "gzip"} {
@@ -200,7 +200,7 @@ func TestLintersAcceptTheDescription(t *testing.T) {
 // It is a path like any other: the guard decides who may read it.
 func TestDescriptionIsBehindTheGuard(t *testing.T) {
 	g := harness.Prepare(t, "$LEGACY", legacy(t))
-	g.Begin(t, worded("to $LEGACY\nresource articles\nopenapi\n"))
+	g.Start(t, worded("to $LEGACY\nresource articles\nopenapi\n"))
 	r := &rig{g, t, make(map[string]string)}
 	for _, path := range []string{"/openapi.json", "/openapi"} {
 		wantError(t, r.do("", http.MethodGet, path, ""), 401, "unauthorized", "")

@@ -14,7 +14,7 @@ import (
 // S14: the page shows bodies as tables, with examples that the API takes.
 func TestDescriptionPageShowsBodiesAsTables(t *testing.T) {
 	g := harness.Prepare(t, "$LEGACY", legacy(t))
-	g.Begin(t, strings.Replace(worded(sample+"\topenapi\n"), "public * /open /open/*", "public GET /openapi.json /openapi", 1))
+	g.Start(t, strings.Replace(worded(sample+"\topenapi\n"), "public * /open /open/*", "public GET /openapi.json /openapi", 1))
 	r := &rig{g, t, make(map[string]string)}
 	p := r.do("", http.MethodGet, "/openapi", "")
 	_, post, ok := strings.Cut(p.Body, `<div id="post_articles">`)

@@ -25,7 +25,7 @@ func TestDescriptionPageIsReadableInBrowsers(t *testing.T) {
 	g.WriteFile(t, "hostile.json", `{"description": `+string(quoted)+`, "properties": {`+string(quoted)+`: {"pattern": "^`+strings.Repeat("a", 300)+`$"}}}`)
 	words := strings.Replace(sample, "links self delete", "links self delete\n\t\tbatch title state\n\t\tidempotency\n\t\tetag", 1)
 	words += "\topenapi `" + hostile + "`\n\tresource hostile-names {\n\t\tschema $DIR/hostile.json\n\t\tlist {\n\t\t\tfilter a-parameter-whose-name-is-longer-than-any-telephone-is-wide\n\t\t}\n\t}\n"
-	g.Begin(t, strings.Replace(worded(words), "public * /open /open/*", "public GET /openapi.json /openapi", 1))
+	g.Start(t, strings.Replace(worded(words), "public * /open /open/*", "public GET /openapi.json /openapi", 1))
 	dir := t.TempDir()
 	if kept := os.Getenv("GATEHOUSE_SCREENSHOTS"); kept != "" {
 		if dir, err = filepath.Abs(kept); err != nil {

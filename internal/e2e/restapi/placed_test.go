@@ -62,7 +62,7 @@ func startPlaced(t *testing.T, answer http.HandlerFunc, words string) (*rig, *re
 	t.Helper()
 	u := newRecorded(t, answer)
 	g := harness.Prepare(t)
-	g.Begin(t, worded("to "+u.Addr+"\n"+words))
+	g.Start(t, worded("to "+u.Addr+"\n"+words))
 	return &rig{g, t, make(map[string]string)}, u
 }
 
@@ -389,7 +389,7 @@ func TestPlacedMembersAreResentWithANewSession(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(api.ServeHTTP)
 	g := harness.Prepare(t)
-	g.Begin(t, worded("to "+u.Addr+`
+	g.Start(t, worded("to "+u.Addr+`
 	login {
 		POST /login
 		keep cookie

@@ -71,7 +71,7 @@ func TestMembersAreLiftedAndBodiesNested(t *testing.T) {
 		}
 	})
 	g := harness.Prepare(t, "$UP", up.Addr)
-	g.Begin(t, strings.Replace(worded(placed), "public * /open /open/*", "public GET /openapi.json", 1))
+	g.Start(t, strings.Replace(worded(placed), "public * /open /open/*", "public GET /openapi.json", 1))
 	r := &rig{g, t, make(map[string]string)}
 	for path, want := range map[string]string{
 		"/pages/7": `{"id":7,"title":"Of \u00fc","meta":{"lang":"en"},"author":"root","text":"a\/b","links":[{"rel":"self","method":"GET","href":"/pages/7"}]}`,

@@ -33,7 +33,7 @@ func TestRowsThatBreakTheRulesFitTheDescription(t *testing.T) {
 	})
 	g := harness.Prepare(t, "$UP", up.Addr)
 	g.WriteFile(t, "note.json", `{"type":"object","required":["due"],"properties":{"due":{"type":"string","format":"date"},"parts":{"type":"array","items":{"type":"object","properties":{"text":{"type":"string"}}}}}}`)
-	g.Begin(t, strings.Replace(worded(`
+	g.Start(t, strings.Replace(worded(`
 	to $UP
 	resource notes {
 		list {

@@ -43,7 +43,7 @@ var quotes = strings.NewReplacer("article.list {", "article.list `{", "{query.st
 
 func overRPC(t *testing.T, addr string) *rig {
 	g := harness.Prepare(t)
-	g.Begin(t, strings.Replace(site, "respond API_REST", strings.Replace(quotes.Replace(byRPC), "ADDR", addr, 1), 1))
+	g.Start(t, strings.Replace(site, "respond API_REST", strings.Replace(quotes.Replace(byRPC), "ADDR", addr, 1), 1))
 	return &rig{g, t, make(map[string]string)}
 }
 
@@ -186,7 +186,7 @@ func TestJSONRPCFaults(t *testing.T) {
 func TestCallIncludesMembersPlacedByTheGateway(t *testing.T) {
 	u := newRecorded(t, says("application/json", `{"result":{"id":7},"id":1}`))
 	g := harness.Prepare(t)
-	g.Begin(t, strings.Replace(site, "respond API_REST", `api_rest {
+	g.Start(t, strings.Replace(site, "respond API_REST", `api_rest {
 		to `+u.Addr+`
 		resource articles {
 			upstream GET /articles/{id} /rpc rpc article.get [{id}]

@@ -40,7 +40,7 @@ func TestRPCUpstreamJobs(t *testing.T) {
 		_, _ = fmt.Fprint(w, answer)
 	})
 	g := harness.Prepare(t)
-	g.Begin(t, strings.Replace(site, "respond API_REST", `api_rest {
+	g.Start(t, strings.Replace(site, "respond API_REST", `api_rest {
 		to `+u.Addr+`
 		resource reports {
 			upstream GET  /reports/{id} /rpc rpc report.get [{id}]

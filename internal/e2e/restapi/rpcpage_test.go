@@ -46,7 +46,7 @@ func TestRPCDocsPageIsAccurate(t *testing.T) {
 		_, _ = fmt.Fprintf(w, `{"id":1,"jsonrpc":"2.0",%s}`, answer)
 	})
 	g := harness.Prepare(t)
-	g.Begin(t, strings.Replace(site, "\trespond API_REST", strings.Replace(string(found[1]), "127.0.0.1:6800", u.Addr, 1), 1))
+	g.Start(t, strings.Replace(site, "\trespond API_REST", strings.Replace(string(found[1]), "127.0.0.1:6800", u.Addr, 1), 1))
 	r := &rig{g, t, make(map[string]string)}
 	for _, c := range []struct {
 		method, path, body string

@@ -61,7 +61,7 @@ func startWithSecrets(t *testing.T, addr string) (r *rig, logged func() string) 
 		"\tlog {\n\t\toutput discard\n\t}", "\tlog {\n\t\toutput file "+file+"\n\t\tlevel DEBUG\n\t}",
 		"\tapi_errors\n", "\tlog\n\tapi_errors\n").Replace(site)
 	g.WriteFile(t, "secret", rpcSecret+"\n")
-	g.Begin(t, text)
+	g.Start(t, text)
 	return &rig{g, t, make(map[string]string)}, func() string {
 		data, err := os.ReadFile(file)
 		if err != nil || !strings.Contains(string(data), "/jsonrpc") {

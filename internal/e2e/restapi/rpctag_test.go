@@ -79,7 +79,7 @@ func TestConditionsOnARPCUpstream(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(api.ServeHTTP)
 	g := harness.Prepare(t)
-	g.Begin(t, strings.Replace(site, "respond API_REST", `api_rest {
+	g.Start(t, strings.Replace(site, "respond API_REST", `api_rest {
 		to `+u.Addr+`
 		resource articles {
 			upstream GET    /articles      /rpc rpc article.list

@@ -158,7 +158,7 @@ func TestLinksMatchTheCallersPermissions(t *testing.T) {
 		t.Run(place, func(t *testing.T) {
 			g := harness.Prepare(t)
 			r := &rig{g, t, make(map[string]string)}
-			g.BeginChanged(t, caddyfile, r.with(u.Addr, linked))
+			g.StartChanged(t, caddyfile, r.with(u.Addr, linked))
 			const at = `/shop/v1/articles/%7Bnote%7D/notes/a%20b%2Fc`
 			const article = `{"rel":"article","method":"GET","href":"/shop/v1/articles/%7Bnote%7D"}`
 			self := func(rel, method string) string {
@@ -233,7 +233,7 @@ func TestBodyIsValidatedAgainstItsSchema(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("{\n\"type\": \"strin\"}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.Changed(r.with(u.Addr, `"upstream": $TO, "resources": [{"path": "articles", "schema": {"file": "`+bad+`"}}]`))
+	r.ChangeConfigs(r.with(u.Addr, `"upstream": $TO, "resources": [{"path": "articles", "schema": {"file": "`+bad+`"}}]`))
 	if err := r.TryLoad(site); err == nil || !strings.Contains(err.Error(), "resource articles: schema "+bad+": at type: ") {
 		t.Error(err)
 	}
@@ -317,7 +317,7 @@ func TestDeprecatedVersionSaysSoInEveryAnswer(t *testing.T) {
 	check(start(t, u.Addr, members), "")
 	g := harness.Prepare(t)
 	r := &rig{g, t, nil}
-	g.Changed(r.with(u.Addr, members))
+	g.ChangeConfigs(r.with(u.Addr, members))
 	g.Load(t, alone)
 	check(r, "/api")
 }

@@ -24,7 +24,7 @@ func startLogging(t *testing.T, upstream, members string) (r *rig, logged func()
 		t.Fatal("the site has no log to replace")
 	}
 	r = &rig{harness.Prepare(t), t, make(map[string]string)}
-	r.BeginChanged(t, text, r.with(upstream, members))
+	r.StartChanged(t, text, r.with(upstream, members))
 	return r, func() string {
 		t.Helper()
 		data, err := os.ReadFile(file)

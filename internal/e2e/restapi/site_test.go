@@ -114,7 +114,7 @@ func start(t *testing.T, upstream, members string, more ...string) *rig {
 	t.Helper()
 	g := harness.Prepare(t, more...)
 	r := &rig{g, t, make(map[string]string)}
-	g.BeginChanged(t, site, r.with(upstream, members))
+	g.StartChanged(t, site, r.with(upstream, members))
 	return r
 }
 

@@ -26,7 +26,7 @@ func TestUpstreamCannotSetGatewayHeadersThroughAPIREST(t *testing.T) { // N05
 	// No guard stands in front: api_rest does it alone.
 	i, j := strings.Index(site, "\toauth_guard {"), strings.Index(site, "\trespond API_REST")
 	r := &rig{harness.Prepare(t), t, make(map[string]string)}
-	r.BeginChanged(t, site[:i]+site[j:], r.with(u.Addr, `"header_down": ["Set-Cookie"], `+listed))
+	r.StartChanged(t, site[:i]+site[j:], r.with(u.Addr, `"header_down": ["Set-Cookie"], `+listed))
 	for name, c := range map[string]struct {
 		status int
 		body   string

@@ -177,7 +177,7 @@ func TestSubrouteKnowsTheCallerAndItsRequest(t *testing.T) {
 	if hits := u.Hits(); len(hits) != 1 || hits[0].Header.Get("X-Who") != "reader" || hits[0].Header.Get("X-At") != "/t.php?x=1" {
 		t.Errorf("%v", hits)
 	}
-	r.Changed(r.with(u.Addr, `"upstream": [{"match": [{"path": ["/only"]}], "handle": [{"handler": "static_response"}]}]`))
+	r.ChangeConfigs(r.with(u.Addr, `"upstream": [{"match": [{"path": ["/only"]}], "handle": [{"handler": "static_response"}]}]`))
 	r.Load(t, site)
 	wantError(t, r.do("reader", http.MethodGet, "/things", ""), 502, "upstream_unreachable", "")
 }

@@ -65,7 +65,7 @@ type listed1 struct {
 
 func TestCaddyfileServesTheLegacyAPI(t *testing.T) {
 	g := harness.Prepare(t, "$LEGACY", legacy(t))
-	g.Begin(t, worded(sample))
+	g.Start(t, worded(sample))
 	r := &rig{g, t, make(map[string]string)}
 	p := r.do("writer", http.MethodGet, "/articles?limit=2&page=3&state=draft&sort=-created_at", "")
 	var got listed1
@@ -96,7 +96,7 @@ func TestCaddyfileServesTheLegacyAPI(t *testing.T) {
 // One line is enough in front of an API whose paths are already right.
 func TestOneLineConfigWorks(t *testing.T) {
 	g := harness.Prepare(t, "$LEGACY", legacy(t))
-	g.Begin(t, worded("to $LEGACY\nresource articles\n"))
+	g.Start(t, worded("to $LEGACY\nresource articles\n"))
 	r := &rig{g, t, make(map[string]string)}
 	if p := r.do("reader", http.MethodGet, "/articles/1001", ""); p.Status != 200 || !strings.HasPrefix(p.Body, `{"id":1001,`) {
 		t.Errorf("%d %s", p.Status, p.Body)

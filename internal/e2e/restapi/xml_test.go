@@ -30,7 +30,7 @@ const inXML = `api_rest {
 func TestXMLUpstream(t *testing.T) {
 	u := harness.NewUpstream(t)
 	g := harness.Prepare(t)
-	g.Begin(t, strings.Replace(site, "respond API_REST", strings.Replace(inXML, "ADDR", u.Addr, 1), 1))
+	g.Start(t, strings.Replace(site, "respond API_REST", strings.Replace(inXML, "ADDR", u.Addr, 1), 1))
 	r := &rig{g, t, make(map[string]string)}
 	const head = `<?xml version="1.0" encoding="ISO-8859-1"?>` + "\n"
 	one := head + "<response><article id=\"7\"><subject>M\xfcller &amp; S\xf6hne</subject></article></response>"
@@ -86,7 +86,7 @@ func TestXMLBodyIsWrapped(t *testing.T) {
 	u := newRecorded(t, says("application/xml", "<response><article id=\"7\"/></response>"))
 	g := harness.Prepare(t)
 	wrapped := strings.Replace(strings.Replace(inXML, "ADDR", u.Addr, 1), "item /article", "item /article\n\t\t\twrap article", 1)
-	g.Begin(t, strings.Replace(site, "respond API_REST", strings.Replace(wrapped, "as xml article", "as xml request", 1), 1))
+	g.Start(t, strings.Replace(site, "respond API_REST", strings.Replace(wrapped, "as xml article", "as xml request", 1), 1))
 	r := &rig{g, t, make(map[string]string)}
 	if p := r.do("writer", "POST", "/articles", `{"id":"7","title":"A <b>","tag":["x","y"]}`); p.Status != 201 {
 		t.Errorf("%d %s", p.Status, p.Body)
@@ -103,7 +103,7 @@ func TestBodyIsSentAsXML(t *testing.T) {
 	one := "<response><article id=\"7\"/></response>"
 	u := newRecorded(t, says("application/xml", one))
 	g := harness.Prepare(t)
-	g.Begin(t, strings.Replace(site, "respond API_REST", strings.Replace(inXML, "ADDR", u.Addr, 1), 1))
+	g.Start(t, strings.Replace(site, "respond API_REST", strings.Replace(inXML, "ADDR", u.Addr, 1), 1))
 	r := &rig{g, t, make(map[string]string)}
 	r.do("writer", "POST", "/articles", `{"title":"A <b> & \"ü\"","tag":["x","]]>"],"n":null}`)
 	hit, sent := u.last(t)

@@ -35,7 +35,7 @@ func TestXMLRPCUpstream(t *testing.T) {
 		_, _ = w.Write([]byte(answer))
 	})
 	g := harness.Prepare(t)
-	g.Begin(t, strings.Replace(site, "respond API_REST", strings.Replace(byXMLRPC, "ADDR", u.Addr, 1), 1))
+	g.Start(t, strings.Replace(site, "respond API_REST", strings.Replace(byXMLRPC, "ADDR", u.Addr, 1), 1))
 	r := &rig{g, t, make(map[string]string)}
 	const (
 		head    = `<?xml version="1.0" encoding="ISO-8859-1"?>`

@@ -40,7 +40,7 @@ func begin(t *testing.T, clients string, more ...string) *harness.Gateway {
 	t.Helper()
 	g := harness.Prepare(t, more...)
 	g.WriteFile(t, "users.json", users)
-	g.Begin(t, strings.Replace(site, "$CLIENTS", clients, 1))
+	g.Start(t, strings.Replace(site, "$CLIENTS", clients, 1))
 	return g
 }
 

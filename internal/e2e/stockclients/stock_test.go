@@ -67,7 +67,7 @@ func TestMCPClientsDiscoverTheServerAndCall(t *testing.T) {
 		}
 		site = strings.ReplaceAll(site, change[0], change[1])
 	}
-	g.Begin(t, site)
+	g.Start(t, site)
 	out := harness.Node(t, 2*time.Minute, "mcp.js", []string{
 		"API=" + g.API, fmt.Sprint("SERVER_PORT=", ports[0]), fmt.Sprint("CALLBACK_PORT=", ports[1]), "INITIAL_TOKEN=" + initialToken, "CONFIG=" + g.Dir,
 	}, func(address string) string {
@@ -90,7 +90,7 @@ func TestPythonLibrariesSignIn(t *testing.T) {
 	t.Setenv("APP_SECRET", appSecret)
 	g := &weixin{Gateway: harness.Prepare(t)}
 	g.WriteFile(t, "users.json", strings.Replace(users, `"nickname":"Al"`, `"nickname":"张三 é"`, 1))
-	g.Begin(t, strings.Replace(site, "$CLIENTS", strings.NewReplacer("NAME", "portal", "MORE", "").Replace(client)+
+	g.Start(t, strings.Replace(site, "$CLIENTS", strings.NewReplacer("NAME", "portal", "MORE", "").Replace(client)+
 		strings.NewReplacer("NAME", "unnamed", "MORE", "userinfo_content_type text").Replace(client)+`
 		client web {
 			secret {env.APP_SECRET}

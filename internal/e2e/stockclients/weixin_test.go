@@ -50,7 +50,7 @@ func beginWeixin(t *testing.T) *weixin {
 	g := &weixin{port: port, home: fmt.Sprintf("http://127.0.0.1:%d", port)}
 	g.Gateway = harness.Prepare(t, "$HOME", fmt.Sprint(port))
 	g.WriteFile(t, "users.json", strings.Replace(users, `"nickname":"Al"`, `"nickname":"张三 é"`, 1))
-	g.Begin(t, strings.Replace(site, "$CLIENTS", portalClient, 1))
+	g.Start(t, strings.Replace(site, "$CLIENTS", portalClient, 1))
 	return g
 }
 

@@ -1,4 +1,4 @@
-// Package certificates makes the certificates of a private CA, for servers that tests start.
+// Package certificates issues certificates from a private CA, for servers that tests start.
 package certificates
 
 import (
@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Issue makes a CA and has it certify each of the names, as a server at 127.0.0.1 or localhost and as a client. It writes
-// ca.crt, and for each name NAME.crt and NAME.key, to the folder, in PEM form. They are valid for a day.
+// Issue creates a CA and a certificate for each name, valid for a day, for servers at 127.0.0.1 or localhost and for
+// clients. It writes ca.crt, and NAME.crt and NAME.key for each name, to the folder, in PEM form.
 func Issue(dir string, names ...string) error {
 	ca := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),

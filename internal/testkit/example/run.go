@@ -14,10 +14,10 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-// stopWithin is more than Caddy's grace for requests in flight needs when there are none.
+// stopWithin is longer than Caddy takes to shut down without requests in flight.
 const stopWithin = 20 * time.Second
 
-// Start is a copy that runs until the end of the test.
+// Start copies an example and runs it until the test ends.
 func Start(t testing.TB, name string, commands ...string) *Example {
 	t.Helper()
 	e := Copy(t, name, commands...)
@@ -31,8 +31,7 @@ func (e *Example) runCommand(ctx context.Context, programs ...string) *exec.Cmd 
 	return cmd
 }
 
-// Start runs run.sh until the end of the test at the latest, and waits until it says that
-// everything is there.
+// Start runs run.sh and waits until it reports that everything is running. It is stopped when the test ends.
 func (e *Example) Start(t testing.TB) {
 	t.Helper()
 	e.running = harness.StartChild(t, e.runCommand(context.Background(), e.programs...))
@@ -47,7 +46,7 @@ func (e *Example) Start(t testing.TB) {
 	e.running.Await(t, time.Minute, func() bool { return strings.Contains(e.Out.String(), "Stop with Ctrl-C") })
 }
 
-// Stop ends run.sh as a service manager does, and checks that nothing of it is left.
+// Stop stops run.sh as a service manager would, and checks that nothing keeps running.
 func (e *Example) Stop(t testing.TB) {
 	t.Helper()
 	select {

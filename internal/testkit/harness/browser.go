@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Page is an answer that was read to the end.
+// Page is a response with its whole body.
 type Page struct {
 	Status int
 	Header http.Header
@@ -30,7 +30,7 @@ func (p Page) Location(t testing.TB) *url.URL {
 	return u
 }
 
-// JSON reads the body as an object.
+// JSON decodes the body as an object.
 func (p Page) JSON(t testing.TB) map[string]any {
 	t.Helper()
 	var m map[string]any
@@ -47,7 +47,7 @@ type Browser struct {
 	origin string
 }
 
-// NewBrowser returns one without cookies, for pages of the given origin.
+// NewBrowser returns a browser without cookies for the pages of an origin.
 func NewBrowser(t testing.TB, origin string) *Browser {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -58,7 +58,7 @@ func NewBrowser(t testing.TB, origin string) *Browser {
 	}}
 }
 
-// Get opens an address.
+// Get requests an address.
 func (b *Browser) Get(address string) Page {
 	b.t.Helper()
 	r, err := http.NewRequest(http.MethodGet, address, nil)
@@ -66,8 +66,7 @@ func (b *Browser) Get(address string) Page {
 	return Do(b.t, b.Client, r)
 }
 
-// Submit posts the form of a page with some of its fields filled in, as a browser
-// does: with the Origin of the page.
+// Submit posts the form of a page with some of its fields filled in and, as browsers do, with the page's Origin.
 func (b *Browser) Submit(p Page, fields url.Values) Page {
 	b.t.Helper()
 	action, values := Form(b.t, p)
@@ -88,8 +87,7 @@ func (b *Browser) Post(address string, values url.Values) Page {
 	return Do(b.t, b.Client, r)
 }
 
-// Authorize goes from the authorization request to the redirect back to the client:
-// it signs in and allows where it is asked.
+// Authorize follows an authorization request to the redirect back to the client. It signs in and consents when asked.
 func (b *Browser) Authorize(address, username, password string) *url.URL {
 	b.t.Helper()
 	p := b.Get(address)
@@ -113,8 +111,8 @@ func (b *Browser) Authorize(address, username, password string) *url.URL {
 	return nil
 }
 
-// Form finds the form of a page that posts: its address and the values of its fields. The
-// choice of a language at the foot of the page does not count.
+// Form returns the address and the field values of the page's form with method POST. It ignores the language menu in the
+// footer.
 func Form(t testing.TB, p Page) (action string, values url.Values) {
 	t.Helper()
 	doc, err := html.Parse(strings.NewReader(p.Body))
@@ -143,7 +141,7 @@ func Form(t testing.TB, p Page) (action string, values url.Values) {
 	return action, values
 }
 
-// Buttons are the values of the page's buttons of this name, in order.
+// Buttons returns the values of the page's buttons with a name, in order.
 func Buttons(t testing.TB, p Page, name string) (values []string) {
 	t.Helper()
 	doc, err := html.Parse(strings.NewReader(p.Body))
@@ -165,8 +163,8 @@ func attribute(n *html.Node, name string) string {
 	return ""
 }
 
-// Send sends a request with a body and header fields, given as pairs. A POST is that of a
-// form unless they say something else.
+// Send sends a request with a body and header fields, given as pairs. The Content-Type of a POST defaults to that of a
+// form.
 func Send(t testing.TB, c *http.Client, method, address, body string, header ...string) Page {
 	t.Helper()
 	r, err := http.NewRequest(method, address, strings.NewReader(body))
@@ -180,7 +178,7 @@ func Send(t testing.TB, c *http.Client, method, address, body string, header ...
 	return Do(t, c, r)
 }
 
-// Do sends a request and reads the answer.
+// Do sends a request and reads the response.
 func Do(t testing.TB, c *http.Client, r *http.Request) Page {
 	t.Helper()
 	res, err := c.Do(r)
@@ -191,7 +189,7 @@ func Do(t testing.TB, c *http.Client, r *http.Request) Page {
 	return Page{Status: res.StatusCode, Header: res.Header, Body: string(body), URL: r.URL}
 }
 
-// Get opens an address without cookies and without following redirects.
+// Get requests an address without cookies and without following redirects.
 func Get(t testing.TB, address string) (int, string) {
 	t.Helper()
 	p := NewBrowser(t, "").Get(address)

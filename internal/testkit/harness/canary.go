@@ -13,18 +13,18 @@ import (
 	"testing"
 )
 
-// Canaries are secrets that a test plants, or that it was given, and that must not be
-// found anywhere afterwards. It is safe for concurrent use.
+// Canaries are secrets that a test plants or receives, and that must not be found anywhere afterwards. It is safe for
+// concurrent use.
 type Canaries struct {
 	mu    sync.Mutex
 	names map[string]string // value -> what it is
 	forms map[string]string // a form of a value -> what it is
 }
 
-// minCanary is the least length of a value: shorter ones are found by chance.
+// minCanary is the minimum length of a value. Shorter ones could be found by chance.
 const minCanary = 10
 
-// Plant remembers a value, and returns it.
+// Plant records a value and returns it.
 func (c *Canaries) Plant(t testing.TB, name, value string) string {
 	t.Helper()
 	if len(value) < minCanary {
@@ -45,7 +45,7 @@ func (c *Canaries) Plant(t testing.TB, name, value string) string {
 	return value
 }
 
-// Names lists what was planted.
+// Names returns the names of all planted values.
 func (c *Canaries) Names() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,8 +57,8 @@ func (c *Canaries) Names() []string {
 	return slices.Compact(names)
 }
 
-// encodedForms are the shapes in which a value may have been written down: escaped, in base64
-// and in hexadecimal, whatever stands around it.
+// encodedForms returns the forms in which a value may have been written: escaped, in base64 and in hexadecimal, with any
+// surrounding text.
 func encodedForms(value string) []string {
 	all := []string{
 		value, url.QueryEscape(value), url.PathEscape(value), url.QueryEscape(url.QueryEscape(value)),
@@ -66,7 +66,7 @@ func encodedForms(value string) []string {
 	}
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for offset := range 3 {
-			// The characters that depend on the neighbours are left away.
+			// The characters that depend on the surrounding text are left out.
 			s := encoding.EncodeToString(append(make([]byte, offset), value...))
 			from := (offset*8 + 5) / 6
 			all = append(all, s[from:(offset+len(value))*8/6])
@@ -76,8 +76,7 @@ func encodedForms(value string) []string {
 	return slices.Compact(all)
 }
 
-// Find looks through a text, as it is and unescaped, and reports each secret in it,
-// except those named.
+// Find searches a text, as it is and unescaped, and reports each secret in it except the named ones.
 func (c *Canaries) Find(text string, except ...string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,8 +100,8 @@ func (c *Canaries) Find(text string, except ...string) []string {
 	return found
 }
 
-// FindFiles is Find for every file below a directory. except gives for the base name of a
-// file what may be in it; a nil list means that the file is not looked at.
+// FindFiles is Find for every file below a directory. except lists, by the base name of a file, the secrets that may be
+// in it. A file with a nil list is ignored.
 func (c *Canaries) FindFiles(t testing.TB, dir string, except map[string][]string) (found []string, looked int) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// ClientKey is what a client authenticates with by private_key_jwt.
+// ClientKey is the key with which a client authenticates by private_key_jwt.
 type ClientKey struct {
 	private *ecdsa.PrivateKey
-	// JWKS is the set that the client is configured with.
+	// JWKS is the key set in the client's configuration.
 	JWKS string
 }
 
-// NewClientKey makes a key for ES256.
+// NewClientKey generates a key for ES256.
 func NewClientKey(t testing.TB) ClientKey {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -30,7 +30,7 @@ func NewClientKey(t testing.TB) ClientKey {
 	return ClientKey{private, fmt.Sprintf(`{"keys":[{"kty":"EC","crv":"P-256","x":"%s","y":"%s"}]}`, b64(point[1:33]), b64(point[33:]))}
 }
 
-// PKCS8 is the private half, for programs of others.
+// PKCS8 returns the private key, for other programs.
 func (k ClientKey) PKCS8(t testing.TB) []byte {
 	t.Helper()
 	der, err := x509.MarshalPKCS8PrivateKey(k.private)
@@ -38,14 +38,13 @@ func (k ClientKey) PKCS8(t testing.TB) []byte {
 	return der
 }
 
-// Assertion signs one of the client for an audience (RFC 7523 section 3), a text or several, with
-// a jti of its own.
+// Assertion returns a client assertion (RFC 7523 section 3) with a new jti. audience is a string or a list of strings.
 func (k ClientKey) Assertion(t testing.TB, client string, audience any) string {
 	t.Helper()
 	return k.AssertionAt(t, client, audience, time.Now())
 }
 
-// AssertionAt is Assertion by a clock that shows now.
+// AssertionAt is Assertion at the given time.
 func (k ClientKey) AssertionAt(t testing.TB, client string, audience any, now time.Time) string {
 	t.Helper()
 	claims, err := json.Marshal(map[string]any{

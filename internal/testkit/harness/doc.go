@@ -1,4 +1,3 @@
-// Package harness runs the gateway for tests from outside: in this process from a Caddyfile on free
-// ports, or as the built program, with browsers and upstreams. What cannot be started fails the test;
-// nothing is skipped.
+// Package harness runs the gateway for black-box tests, in the test process or as the built program, with a Caddyfile
+// and free ports, and provides browsers and upstreams. If something cannot be started, the test fails; none is skipped.
 package harness

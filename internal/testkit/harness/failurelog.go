@@ -9,11 +9,11 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// failureLines is how much of a gateway's log a failed test shows.
+// failureLines is how many lines of a gateway's log a failed test shows.
 const failureLines = 40
 
-// logged is the end of what the gateway in this process has logged, instead of the nothing
-// that its Caddyfile asks for: it is shown if the test fails.
+// logged is the end of the log of the gateway in this process, whose Caddyfile asks for no log at all. A failed test
+// shows it.
 var logged = new(Output)
 
 func init() { caddy.RegisterModule(logWriter{}) }
@@ -32,12 +32,12 @@ func (logWriter) OpenWriter() (io.WriteCloser, error)      { return logWriter{},
 func (logWriter) Write(line []byte) (written int, _ error) { return logged.Write(line) }
 func (logWriter) Close() error                             { return nil }
 
-// keepLog changes a configuration that logs nowhere.
+// keepLog has a configuration that discards its log write it to logged.
 func keepLog(config []byte) []byte {
 	return bytes.ReplaceAll(config, []byte(`"writer":{"output":"discard"}`), []byte(`"writer":{"output":"harness"}`))
 }
 
-// showIfFailed ends the output of a failed test with the end of a log.
+// showIfFailed prints the end of a log if the test failed.
 func (g *Gateway) showIfFailed(t testing.TB, log *Output) {
 	t.Helper()
 	if text := log.last(failureLines); t.Failed() && text != "" {
@@ -45,13 +45,13 @@ func (g *Gateway) showIfFailed(t testing.TB, log *Output) {
 	}
 }
 
-// last is the end of the output, so many lines at most.
+// last returns up to n lines from the end of the output.
 func (o *Output) last(lines int) string {
 	all := strings.SplitAfter(strings.TrimSuffix(o.String(), "\n"), "\n")
 	return strings.Join(all[max(0, len(all)-lines):], "")
 }
 
-// reset forgets what was written.
+// reset discards what was written.
 func (o *Output) reset() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

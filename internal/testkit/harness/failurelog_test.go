@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// failing is a test that has failed, as far as its rig can tell.
+// failing is a test that counts as failed.
 type failing struct {
 	testing.TB
 	cleanups []func()
@@ -17,7 +17,7 @@ func (f *failing) Failed() bool                    { return true }
 func (f *failing) Cleanup(done func())             { f.cleanups = append(f.cleanups, done) }
 func (f *failing) Logf(format string, args ...any) { f.said += fmt.Sprintf(format, args...) }
 
-// end does what follows on a test, the last cleanup first.
+// end runs the cleanups of the test, the last one first.
 func (f *failing) end() {
 	for i := len(f.cleanups); i > 0; i-- {
 		f.cleanups[i-1]()
@@ -41,7 +41,7 @@ func TestFailedTestShowsTheEndOfTheLog(t *testing.T) {
 		t.Errorf("%d lines", n)
 	}
 
-	// The next gateway of the process has a log of its own.
+	// The next gateway in the process starts with an empty log.
 	f = &failing{TB: t}
 	Start(f, tinySite, "$PATH", "again")
 	f.end()

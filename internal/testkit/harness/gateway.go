@@ -19,21 +19,19 @@ import (
 	_ "github.com/gatehouse/gatehouse/module" // the gateway itself
 )
 
-// Gateway is Caddy with the gateway in it, on ports of its own.
+// Gateway is Caddy with the gateway, on free ports.
 type Gateway struct {
-	// ID is the issuer, API the guarded site, Admin Caddy's admin endpoint; without a
-	// slash at the end.
+	// ID is the issuer, API the guarded site, Admin Caddy's admin endpoint, each without a trailing slash.
 	ID, API, Admin string
-	// Dir is a directory of the test's own; $DIR in Caddyfiles.
+	// Dir is the test's own directory, $DIR in Caddyfiles.
 	Dir string
 
 	vars   *strings.Replacer
 	change func([]byte) []byte
 }
 
-// Quiet are the global options of a site that is there for this machine alone, leaves
-// nothing behind and logs nothing. What a gateway in this process would have logged is shown
-// if the test fails.
+// Quiet are global options with which a gateway listens on loopback only, leaves nothing behind and logs nothing. A
+// failed test shows what the gateway in this process would have logged.
 const Quiet = `	admin $ADMIN
 	persist_config off
 	default_bind 127.0.0.1
@@ -41,8 +39,8 @@ const Quiet = `	admin $ADMIN
 		output discard
 	}`
 
-// Prepare picks free ports and a directory and fills these into Caddyfiles: $ID and
-// $API (host:port), $ADMIN, $DIR, and the pairs in more.
+// Prepare picks free ports and creates a directory. Caddyfiles refer to them as $ID and $API (host:port), $ADMIN and
+// $DIR; more are further pairs of such a word and its value.
 func Prepare(t testing.TB, more ...string) *Gateway {
 	t.Helper()
 	ports := FreePorts(t, 3)
@@ -57,34 +55,34 @@ func Prepare(t testing.TB, more ...string) *Gateway {
 	return g
 }
 
-// Start loads a Caddyfile into this process and stops it with the test. One test of a
-// process at a time can do so, since Caddy is a singleton.
+// Start loads a Caddyfile into this process and stops Caddy when the test ends. Since Caddy is a singleton, only one test
+// of a process at a time can do so.
 func Start(t testing.TB, caddyfile string, more ...string) *Gateway {
 	t.Helper()
 	g := Prepare(t, more...)
-	g.Begin(t, caddyfile)
+	g.Start(t, caddyfile)
 	return g
 }
 
-// Begin is Start for a prepared gateway.
-func (g *Gateway) Begin(t testing.TB, caddyfile string) {
+// Start loads a Caddyfile into this process, as the function Start does.
+func (g *Gateway) Start(t testing.TB, caddyfile string) {
 	t.Helper()
-	g.BeginUnasked(t, caddyfile)
+	g.StartWithoutAdmin(t, caddyfile)
 	g.awaitAdmin(t)
 }
 
-// BeginChanged is Begin with the adapted configuration changed before it is loaded.
-func (g *Gateway) BeginChanged(t testing.TB, caddyfile string, change func([]byte) []byte) {
+// StartChanged is Start with the adapted configuration changed before it is loaded.
+func (g *Gateway) StartChanged(t testing.TB, caddyfile string, change func([]byte) []byte) {
 	t.Helper()
 	g.change = change
-	g.Begin(t, caddyfile)
+	g.Start(t, caddyfile)
 }
 
-// Changed sets what is done to configurations that are loaded from now on.
-func (g *Gateway) Changed(change func([]byte) []byte) { g.change = change }
+// ChangeConfigs sets a function that changes each configuration before it is loaded, from now on.
+func (g *Gateway) ChangeConfigs(change func([]byte) []byte) { g.change = change }
 
-// BeginUnasked is Begin for a gateway whose admin endpoint is not where Prepare put it.
-func (g *Gateway) BeginUnasked(t testing.TB, caddyfile string) {
+// StartWithoutAdmin is Start for a gateway whose admin endpoint is not at the address that Prepare picked.
+func (g *Gateway) StartWithoutAdmin(t testing.TB, caddyfile string) {
 	t.Helper()
 	setDataDir(t, g.Dir)
 	logged.reset()
@@ -117,16 +115,15 @@ func awaitEnd(function string, limit time.Duration) {
 	}
 }
 
-// Load replaces the running configuration, as a reload does. What is requested after it
-// is answered by the new one: a connection that was kept from before may still belong to
-// the old.
+// Load replaces the running configuration, as a reload does. Requests after it get their answers from the new one, since
+// it closes idle connections, which may belong to the old one.
 func (g *Gateway) Load(t testing.TB, caddyfile string) {
 	t.Helper()
 	FailOn(t, g.TryLoad(caddyfile))
 	http.DefaultClient.CloseIdleConnections()
 	g.awaitAdmin(t)
-	// Caddy returns while the old listener is still being closed, and whoever connects to
-	// it in this moment is reset unread. The tests are about what comes after.
+	// Caddy returns while the old listener is still being closed, and a connection to it at this moment is reset.
+	// The tests are about what comes after.
 	time.Sleep(changeover)
 }
 
@@ -143,8 +140,8 @@ func (g *Gateway) TryLoad(caddyfile string) error {
 		return err
 	}
 	err = caddy.Load(keepLog(config), true)
-	// Apps start in no fixed order. If the servers were up before another app failed, their
-	// listeners are being closed now.
+	// Apps start in no fixed order. If the servers had started before another app failed, their listeners are being
+	// closed now.
 	if err != nil && strings.Contains(err.Error(), "app module: start:") {
 		time.Sleep(changeover)
 	}
@@ -154,16 +151,16 @@ func (g *Gateway) TryLoad(caddyfile string) error {
 	return err
 }
 
-// Adapt gives the JSON of a Caddyfile.
+// Adapt converts a Caddyfile to JSON.
 func (g *Gateway) Adapt(caddyfile string) ([]byte, error) {
 	config, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(g.Text(caddyfile)), map[string]any{"filename": "Caddyfile"})
 	return config, err
 }
 
-// Text fills the ports and the directory in.
+// Text replaces $ID, $API and the other words in a Caddyfile by their values.
 func (g *Gateway) Text(caddyfile string) string { return g.vars.Replace(caddyfile) }
 
-// WriteFile puts a file into the test's directory and returns its path.
+// WriteFile writes a file in the test's directory and returns its path.
 func (g *Gateway) WriteFile(t testing.TB, name, content string) string {
 	t.Helper()
 	file := filepath.Join(g.Dir, name)
@@ -181,7 +178,7 @@ func (g *Gateway) Scrape(t testing.TB) string {
 	return body
 }
 
-// Metric is the value of one series, 0 when there is none.
+// Metric returns the value of a series, or 0 if there is none.
 func (g *Gateway) Metric(t testing.TB, series string) float64 {
 	t.Helper()
 	for line := range strings.Lines(g.Scrape(t)) {
@@ -210,7 +207,7 @@ func (g *Gateway) awaitAdmin(t testing.TB) {
 	}
 }
 
-// changeover is how long Caddy may take to close a listener it has replaced.
+// changeover is how long Caddy may take to close a listener that it has replaced.
 const changeover = 50 * time.Millisecond
 
 // setDataDir keeps Caddy's files out of the home directory.

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// Node runs a script of .ci/node, which may have arguments, in a package two folders below
-// module, and returns the end of what it wrote. A line "open ADDRESS" of it is answered
-// with what open gives. env is added to the environment.
+// Node runs a script of .ci/node, which may have arguments, and returns the end of its output. The test's package must be
+// two folders below the module's root. A line "open ADDRESS" of the script is answered with the result of open. env is
+// added to the environment.
 func Node(t testing.TB, limit time.Duration, script string, env []string, open func(address string) string) string {
 	t.Helper()
 	dir := filepath.Join("..", "..", "..", ".ci", "node")
@@ -24,8 +24,8 @@ func Node(t testing.TB, limit time.Duration, script string, env []string, open f
 	return runScript(t, limit, dir, "node", strings.Fields(script), env, open)
 }
 
-// Python is Node for a script of .ci/python, run by the system's Python, for which the
-// distribution packages the stock clients.
+// Python is Node for a script of .ci/python. It uses the system's Python, for which the distribution packages the stock
+// clients.
 func Python(t testing.TB, limit time.Duration, script string, env []string, open func(address string) string) string {
 	t.Helper()
 	const python = "/usr/bin/python3"
@@ -65,8 +65,8 @@ func runScript(t testing.TB, limit time.Duration, dir, program string, args, env
 	return out.String()
 }
 
-// Pictures is a directory for those that a browser takes, one of the package's own in the
-// directory that GATEHOUSE_SCREENSHOTS names to keep them.
+// Pictures returns a directory for screenshots. To keep them, name a directory in GATEHOUSE_SCREENSHOTS, in which each
+// package has its own.
 func Pictures(t testing.TB, own string) string {
 	t.Helper()
 	kept := os.Getenv("GATEHOUSE_SCREENSHOTS")

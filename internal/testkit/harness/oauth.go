@@ -21,8 +21,7 @@ func Challenge(verifier string) string {
 // Credentials authenticate a client at the token endpoint.
 type Credentials struct{ ID, Secret string }
 
-// Token posts to the token endpoint: with HTTP Basic when there is a secret, else with
-// the client_id alone.
+// Token posts to the token endpoint, with HTTP Basic if the client has a secret, otherwise with client_id alone.
 func (g *Gateway) Token(t testing.TB, c Credentials, form url.Values) Page {
 	t.Helper()
 	values := url.Values{}
@@ -41,7 +40,7 @@ func (g *Gateway) Token(t testing.TB, c Credentials, form url.Values) Page {
 	return Do(t, http.DefaultClient, r)
 }
 
-// Call requests a path of the guarded site; token "" for none.
+// Call requests a path of the guarded site, with a bearer token unless it is "".
 func (g *Gateway) Call(t testing.TB, method, path, token string) Page {
 	t.Helper()
 	r, err := http.NewRequest(method, g.API+path, nil)

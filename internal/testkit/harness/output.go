@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FailOn ends the test if there is an error.
+// FailOn ends the test if err is not nil.
 func FailOn(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -14,7 +14,7 @@ func FailOn(t testing.TB, err error) {
 	}
 }
 
-// Output keeps the end of what programs write, also at the same time.
+// Output keeps the end of what is written to it. It is safe for concurrent use.
 type Output struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

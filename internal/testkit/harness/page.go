@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// PageLines is what a page of the documentation says: the nth block in this language of a
-// section. Tests run what people copy.
+// PageLines returns the nth code block in a language from a section of a documentation page, so that tests run what
+// readers copy.
 func PageLines(t testing.TB, page, section, language string, nth int) string {
 	t.Helper()
 	root, err := moduleRoot()

@@ -6,7 +6,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/ports"
 )
 
-// FreePorts returns ports that nobody listens on at the moment.
+// FreePorts returns ports on which nothing listens.
 func FreePorts(t testing.TB, n int) []int {
 	t.Helper()
 	return ports.Gateways.Free(t, n)

@@ -15,21 +15,20 @@ import (
 	"time"
 )
 
-// prismReady is how long Prism may take to listen: about a second on an idle machine.
+// prismReady is how long Prism may take to start. On an idle machine it takes about a second.
 const prismReady = 2 * time.Minute
 
-// Prism is a validating proxy (@stoplight/prism-cli) in front of an API: it compares each
-// request and each answer with a description of the API, and answers itself where one of
-// them does not fit.
+// Prism is a validating proxy (@stoplight/prism-cli) in front of an API. It checks each request and each response
+// against a description of the API, and returns an error for those that do not match.
 type Prism struct {
-	// URL is where it listens, without a slash at the end.
+	// URL is the address of the proxy, without a trailing slash.
 	URL string
 
 	reached atomic.Int64 // requests that it passed on
 }
 
-// StartPrism starts it with an OpenAPI document in front of the API at upstream, waits until
-// it listens, and ends it with the test. The package is two folders below module.
+// StartPrism starts Prism with an OpenAPI document in front of the API at upstream, waits until it listens, and stops
+// it when the test ends. The test's package must be two folders below the module's root.
 func StartPrism(t testing.TB, document, upstream string) *Prism {
 	t.Helper()
 	dir := filepath.Join("..", "..", "..", ".ci", "node")
@@ -55,7 +54,7 @@ func StartPrism(t testing.TB, document, upstream string) *Prism {
 	return p
 }
 
-// countingProxy stands between Prism and the API, and counts what Prism lets through.
+// countingProxy sits between Prism and the API, and counts the requests that Prism forwards.
 func (p *Prism) countingProxy(t testing.TB, upstream string) string {
 	t.Helper()
 	u, err := url.Parse(upstream)
@@ -69,9 +68,8 @@ func (p *Prism) countingProxy(t testing.TB, upstream string) string {
 	return s.URL
 }
 
-// Do sends a request, to an address that begins with URL. reached says whether Prism passed
-// it on, which it does with what the document permits; violations is what it found wrong in
-// the answer. It MUST NOT be called at the same time by several goroutines.
+// Do sends a request to an address below URL. reached reports whether Prism forwarded it, as it does with requests that
+// match the document. violations is what Prism found wrong in the response. Do is not safe for concurrent use.
 func (p *Prism) Do(t testing.TB, c *http.Client, r *http.Request) (answer Page, reached bool, violations string) {
 	t.Helper()
 	before := p.reached.Load()

@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// Child is a program that a test has started.
+// Child is a program started by a test.
 type Child struct {
 	Cmd *exec.Cmd
-	// Out is the end of what it wrote.
+	// Out is the end of its output.
 	Out *Output
-	// Done is closed when it has ended, Err says how it exited.
+	// Done is closed when the program has exited. Err is then its exit status.
 	Done chan struct{}
 	Err  error
 }
 
-// StartChild starts a program and keeps what it writes. It does not end it.
+// StartChild starts a program and keeps the end of its output. The caller stops it.
 func StartChild(t testing.TB, cmd *exec.Cmd) *Child {
 	t.Helper()
 	c := &Child{Cmd: cmd, Out: new(Output), Done: make(chan struct{})}
@@ -34,7 +34,7 @@ func StartChild(t testing.TB, cmd *exec.Cmd) *Child {
 	return c
 }
 
-// Await waits until the program is ready, and fails the test if it ends before.
+// Await waits until the program is ready, and fails the test if it exits first.
 func (c *Child) Await(t testing.TB, limit time.Duration, ready func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(limit); !ready(); {
@@ -49,24 +49,22 @@ func (c *Child) Await(t testing.TB, limit time.Duration, ready func() bool) {
 	}
 }
 
-// Kill ends it as kill -9 does, and waits until it is gone.
+// Kill kills the program with SIGKILL and waits until it is gone.
 func (c *Child) Kill() {
 	_ = c.Cmd.Process.Kill() // it may be gone already
 	<-c.Done
 }
 
-// Process is the built program, running a Caddyfile in a process of its own.
+// Process is the built program running a Caddyfile.
 type Process struct {
 	*Child
-	// ready is how long it took from the start until both sites and the admin endpoint
-	// took connections.
+	// ready is the time from the start until both sites and the admin endpoint accepted connections.
 	ready time.Duration
 
 	t testing.TB
 }
 
-// Run starts the built program with a Caddyfile and waits until it is ready. It is
-// killed at the end of the test at the latest.
+// Run starts the built program with a Caddyfile and waits until it is ready. It is killed when the test ends.
 func (g *Gateway) Run(t testing.TB, caddyfile string) *Process {
 	t.Helper()
 	program := Program(t)
@@ -96,9 +94,8 @@ func (g *Gateway) Run(t testing.TB, caddyfile string) *Process {
 	return p
 }
 
-// awaitConfig waits until the program has finished loading its configuration: it listens a
-// little earlier, and commands that ask it then are told that nothing is configured. Caddy does
-// not answer this request before.
+// awaitConfig waits until the program has loaded its configuration. Caddy listens a little earlier, but answers this
+// request only then; until then commands would find nothing configured.
 func (p *Process) awaitConfig(admin string) {
 	p.t.Helper()
 	r, err := http.NewRequest(http.MethodGet, admin+"/config/", nil)
@@ -111,8 +108,8 @@ func (p *Process) awaitConfig(admin string) {
 	_ = res.Body.Close()
 }
 
-// takesConnections dials an address. It sends no request: an idle connection would be one more
-// in the program.
+// takesConnections reports whether an address accepts connections. It sends no request, which would leave an idle
+// connection in the program.
 func takesConnections(t testing.TB, address string) bool {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -124,13 +121,13 @@ func takesConnections(t testing.TB, address string) bool {
 	return err == nil
 }
 
-// PID is the process id.
+// PID returns the process ID.
 func (p *Process) PID() int { return p.Cmd.Process.Pid }
 
-// Output is the end of what the program wrote.
+// Output returns the end of the program's output.
 func (p *Process) Output() string { return p.Out.String() }
 
-// Stop ends it as an operator does and waits for the end.
+// Stop interrupts the program as an operator would and waits until it is gone.
 func (p *Process) Stop() {
 	p.t.Helper()
 	_ = p.Cmd.Process.Signal(syscall.SIGTERM)

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// programMain is what xcaddy generates for a build with the gateway.
+// programMain is the main package that xcaddy generates for a build with the gateway.
 const programMain = `package main
 
 import (
@@ -24,8 +24,7 @@ import (
 func main() { caddycmd.Main() }
 `
 
-// Program is the path of the built program: $GATEHOUSE_CADDY, else one that is built
-// here, once in a test process.
+// Program returns the path of the built program: $GATEHOUSE_CADDY, or one that is built once in a test process.
 func Program(t testing.TB) string {
 	t.Helper()
 	if p := os.Getenv("GATEHOUSE_CADDY"); p != "" {
@@ -36,7 +35,7 @@ func Program(t testing.TB) string {
 	return p
 }
 
-// Command is the path of a command of this module, which is built once in a test process.
+// Command builds a command of this module, once in a test process, and returns its path.
 func Command(t testing.TB, pkg string) string {
 	t.Helper()
 	once, _ := commands.LoadOrStore(pkg, sync.OnceValues(func() (string, error) {
@@ -67,8 +66,8 @@ var built = sync.OnceValues(func() (string, error) {
 	return buildProgram(dir, "./main.go", "caddy")
 })
 
-// programDir is the directory they are built in, made if need be. Its name begins with a dot,
-// so ./... leaves it out.
+// programDir returns the directory for built programs, and creates it if necessary. Its name begins with a dot, so that
+// ./... ignores it.
 func programDir() (string, error) {
 	root, err := moduleRoot()
 	if err != nil {
@@ -78,8 +77,8 @@ func programDir() (string, error) {
 	return dir, os.MkdirAll(dir, 0o755)
 }
 
-// moduleRoot is the nearest directory above that holds a go.mod. go test starts a test in its
-// package's directory; asking the runtime for a source path would fail under -trimpath.
+// moduleRoot returns the nearest directory above with a go.mod. go test runs a test in its package's directory; the
+// runtime has no source path under -trimpath.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -97,8 +96,8 @@ func moduleRoot() (string, error) {
 	}
 }
 
-// tempName is for packages that are tested in parallel: each process writes files of its own and
-// moves them into place.
+// tempName returns a name for a temporary file that is moved into place. Packages are tested in parallel, so each
+// process writes its own.
 func tempName(dir, name string) string {
 	return filepath.Join(dir, fmt.Sprintf("%d-%s", os.Getpid(), name))
 }

@@ -11,32 +11,32 @@ import (
 	"testing"
 )
 
-// The directives of the proxies: Caddy's and the gateway's own.
+// The directives of the two proxies, Caddy's and the gateway's.
 const (
 	caddysProxy = "reverse_proxy"
 	OwnProxy    = "api_proxy"
 )
 
-// ownHandler is the name of api_proxy in JSON; Caddy's is that of its directive.
+// ownHandler is the name of api_proxy in JSON. That of reverse_proxy is the same as its directive.
 const ownHandler = "gatehouse_proxy"
 
-// proxyVariable names the proxy that gateways of all suites use.
+// proxyVariable is the environment variable that names the proxy for all suites.
 const proxyVariable = "GATEHOUSE_PROXY"
 
-// SuiteProxy is the proxy that gateways of a suite use unless the environment variable
-// GATEHOUSE_PROXY says which. Where nothing says so, each uses what is written.
+// SuiteProxy is the proxy for all gateways of a suite, unless the environment variable GATEHOUSE_PROXY names one. ""
+// leaves the configurations as they are.
 var SuiteProxy string
 
-// Proxy is the proxy that gateways use; "" for what is written.
+// Proxy returns the proxy for all gateways, or "" if configurations stay as they are.
 func Proxy() string { return cmp.Or(os.Getenv(proxyVariable), SuiteProxy) }
 
-// UseProxy has the gateways of a test use a proxy.
+// UseProxy sets the proxy for all gateways of a test.
 func UseProxy(t testing.TB, name string) {
 	t.Helper()
 	t.Setenv(proxyVariable, name)
 }
 
-// OnEachProxy runs a test with each of the proxies.
+// OnEachProxy runs a test with each proxy.
 func OnEachProxy(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	for _, name := range []string{caddysProxy, OwnProxy} {
@@ -47,8 +47,7 @@ func OnEachProxy(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
-// withProxy puts the proxy that gateways use into a configuration, wherever it can do the same as
-// the one that is written.
+// withProxy replaces the proxies in a configuration by the one for all gateways, wherever that can do the same.
 func withProxy(config []byte) ([]byte, error) {
 	name := Proxy()
 	if name == "" {
@@ -83,7 +82,7 @@ func exchangeProxies(part any, name string) {
 	}
 }
 
-// toOwnProxy changes a reverse_proxy that has nothing but plain addresses and TLS without settings.
+// toOwnProxy replaces a reverse_proxy that has only plain addresses, and TLS without settings.
 func toOwnProxy(handler map[string]any) {
 	for member := range handler {
 		if !slices.Contains([]string{"handler", "upstreams", "transport"}, member) {
@@ -111,7 +110,7 @@ func toOwnProxy(handler map[string]any) {
 	handler["handler"], handler["upstreams"] = ownHandler, addresses
 }
 
-// toCaddysProxy changes an api_proxy that has nothing but addresses.
+// toCaddysProxy replaces an api_proxy that has only addresses.
 func toCaddysProxy(handler map[string]any) {
 	if len(handler) != 2 {
 		return
@@ -138,7 +137,7 @@ var (
 	toLine    = regexp.MustCompile(`(?m)^([ \t]*)to((?: [^\s{]+:[0-9]+)+)$`)
 )
 
-// ProxyInText is a Caddyfile with the proxy that gateways use in lines that have no block.
+// ProxyInText replaces the proxies of a Caddyfile that have no block by the one for all gateways.
 func ProxyInText(caddyfile string) string {
 	name := Proxy()
 	if name == "" {

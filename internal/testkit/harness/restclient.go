@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-// RESTClient calls a guarded API, with JSON bodies and the token of one client.
+// RESTClient calls a guarded API with JSON bodies and one client's token.
 type RESTClient struct {
-	// API is the address of the guarded site, without a slash at the end.
+	// API is the address of the guarded site, without a trailing slash.
 	API string
-	// Token is sent as a bearer token; "" for none.
+	// Token is sent as a bearer token unless it is "".
 	Token string
 }
 
-// NewRESTClient signs a client in with its own secret (client credentials).
+// NewRESTClient gets a token with client credentials.
 func NewRESTClient(t testing.TB, issuer, api string, c Credentials) RESTClient {
 	t.Helper()
 	g := &Gateway{ID: issuer}
@@ -27,8 +27,7 @@ func NewRESTClient(t testing.TB, issuer, api string, c Credentials) RESTClient {
 	return RESTClient{API: api, Token: token}
 }
 
-// Request makes a request, with header fields in pairs. A body is JSON unless they say
-// otherwise.
+// Request builds a request with header fields, given as pairs. The Content-Type of a body defaults to JSON.
 func (c RESTClient) Request(t testing.TB, method, path, body string, header ...string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequest(method, c.API+path, strings.NewReader(body))
@@ -45,13 +44,13 @@ func (c RESTClient) Request(t testing.TB, method, path, body string, header ...s
 	return r
 }
 
-// Do sends what Request makes.
+// Do sends a request that Request builds.
 func (c RESTClient) Do(t testing.TB, method, path, body string, header ...string) Page {
 	t.Helper()
 	return Do(t, NewBrowser(t, "").Client, c.Request(t, method, path, body, header...))
 }
 
-// ReadJSON decodes a success; any other status ends the test.
+// ReadJSON decodes a successful response. Any other status ends the test.
 func ReadJSON[T any](t testing.TB, p Page, status int) (v T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(p.Body), &v); err != nil || p.Status != status {
@@ -60,8 +59,8 @@ func ReadJSON[T any](t testing.TB, p Page, status int) (v T) {
 	return v
 }
 
-// WantError checks for a failure in the one form: an object error with a code, a message and
-// a field, which is null where field is "".
+// WantError checks that a response is an error in the API's form: an object error with a code, a message and a field,
+// which is null if field is "".
 func WantError(t testing.TB, p Page, status int, code, field string) {
 	t.Helper()
 	var body map[string]map[string]*string

@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inMemory begins the names of directories in memory.
+// inMemory is the prefix of directories in memory.
 const inMemory = "/dev/shm/gatehouse-test-"
 
-// stateDir returns a directory of the test's own, in memory if a gigabyte of it is free: a
-// gateway syncs its state with every sign-in, and a disk that other tests keep busy takes
-// seconds for that now and then. The long form of the suites uses the disk.
+// stateDir creates a directory for the test, in memory if a gigabyte is free there. A gateway syncs its state at every
+// sign-in, which occasionally takes seconds on a disk that other tests keep busy. The long form of the suites uses the
+// disk.
 func stateDir(t testing.TB) string {
 	t.Helper()
 	var fs unix.Statfs_t
@@ -35,7 +35,7 @@ func stateDir(t testing.TB) string {
 	return dir
 }
 
-// sweepOnce removes the directories that interrupted runs left behind. No run takes an hour.
+// sweepOnce removes the directories of interrupted runs: those older than an hour, since no run takes that long.
 var sweepOnce = sync.OnceFunc(func() {
 	left, _ := filepath.Glob(inMemory + "*")
 	for _, dir := range left {

@@ -4,7 +4,7 @@ package harness
 
 import "testing"
 
-// stateDir returns a directory of the test's own.
+// stateDir creates a directory for the test.
 func stateDir(t testing.TB) string {
 	t.Helper()
 	return t.TempDir()

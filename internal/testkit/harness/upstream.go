@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Upstream is a legacy API that remembers what reached it.
+// Upstream is a legacy API that records the requests it receives.
 type Upstream struct {
 	// Addr is host:port.
 	Addr string
@@ -20,7 +20,7 @@ type Upstream struct {
 	answer http.HandlerFunc
 }
 
-// NewUpstream starts one.
+// NewUpstream starts an Upstream.
 func NewUpstream(t testing.TB) *Upstream {
 	t.Helper()
 	u := new(Upstream)
@@ -44,14 +44,14 @@ func (u *Upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `{"ok":true}`)
 }
 
-// Answer sets what requests get from now on; nil for the default.
+// Answer sets the response to requests from now on. nil is the default.
 func (u *Upstream) Answer(h http.HandlerFunc) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.answer = h
 }
 
-// Hits returns and forgets the requests that came.
+// Hits returns the requests received since its last call.
 func (u *Upstream) Hits() []*http.Request {
 	u.mu.Lock()
 	defer u.mu.Unlock()

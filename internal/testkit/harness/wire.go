@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Dial connects to a site of the gateway, for 20 seconds at most.
+// Dial connects to a site of the gateway. The connection has a deadline of 20 seconds.
 func Dial(t testing.TB, site string) net.Conn {
 	t.Helper()
 	u, err := url.Parse(site)
@@ -25,8 +25,8 @@ func Dial(t testing.TB, site string) net.Conn {
 	return c
 }
 
-// Wire sends a request without a body byte for byte: net/http would clean it up. Host is
-// added unless there is one.
+// Wire sends a request without a body exactly as given, where net/http would normalize it. It adds Host if that is
+// missing.
 func Wire(t testing.TB, site, requestLine string, header ...string) Page {
 	t.Helper()
 	u, err := url.Parse(site)
@@ -45,7 +45,7 @@ func Wire(t testing.TB, site, requestLine string, header ...string) Page {
 	return ReadAnswer(t, bufio.NewReader(c), method)
 }
 
-// ReadAnswer reads the answer to a request that was sent with Dial.
+// ReadAnswer reads the response to a request on a connection of Dial.
 func ReadAnswer(t testing.TB, from *bufio.Reader, method string) Page {
 	t.Helper()
 	res, err := http.ReadResponse(from, &http.Request{Method: method})

@@ -1,10 +1,10 @@
-// Package quickest measures how quick something is on a machine that does other things as well.
+// Package quickest measures how long a call takes, on a machine that does other work as well.
 package quickest
 
 import "time"
 
-// Of returns the shortest time that a call of f took. It calls f n times, and if no call was as quick as most, up to
-// a hundred times more: other work on the machine can make calls slower, but never quicker.
+// Of returns the shortest time that a call of f took. It calls f n times, and up to a hundred times more until a call
+// takes no longer than most. Other work on the machine can only make calls slower.
 func Of(n int, most time.Duration, f func()) time.Duration {
 	var shortest time.Duration
 	for i := 0; i < n || shortest > most && i < n+100; i++ {

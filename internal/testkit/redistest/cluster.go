@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Cluster is a Redis Cluster of three primaries, with a replica each or with none.
+// Cluster is a Redis Cluster of three primaries, with one replica each or none.
 type Cluster struct {
-	// Nodes are the primaries of the beginning, then the replica of each, if any, in that order.
+	// Nodes are the original primaries, followed by their replicas, if any, in the same order.
 	Nodes []*Server
 
 	t testing.TB
@@ -23,13 +23,14 @@ const (
 	clusterSlots     = 16384
 )
 
-// StartCluster starts the six, and ends them with the test. args are more options of each.
+// StartCluster starts three primaries and three replicas, and stops them when the test ends. args are further options
+// of each server.
 func StartCluster(t testing.TB, args ...string) *Cluster {
 	t.Helper()
 	return newLauncher(t).startCluster(2*clusterPrimaries, args...)
 }
 
-// StartPrimaries starts a cluster of three without replicas, and ends them with the test.
+// StartPrimaries starts a cluster of three primaries without replicas, and stops it when the test ends.
 func StartPrimaries(t testing.TB) *Cluster {
 	t.Helper()
 	return newLauncher(t).startCluster(clusterPrimaries)
@@ -46,8 +47,7 @@ func (l launcher) startCluster(servers int, args ...string) *Cluster {
 	return c
 }
 
-// joinNodes makes one cluster of the nodes. It does what redis-cli's create does, without its
-// pauses.
+// joinNodes forms a cluster, as redis-cli --cluster create does, but without its pauses.
 func (c *Cluster) joinNodes() {
 	c.t.Helper()
 	ids := make([]string, len(c.Nodes))
@@ -76,7 +76,7 @@ func (c *Cluster) joinNodes() {
 	c.awaitComplete()
 }
 
-// awaitComplete waits until every slot is served and every replica has its data.
+// awaitComplete waits until every slot is served and every replica is in sync.
 func (c *Cluster) awaitComplete() {
 	c.t.Helper()
 	awaitCondition(c.t, "the cluster is whole", func() bool {
@@ -97,7 +97,7 @@ func (c *Cluster) allServers(so func(*Server) bool) bool {
 	return !slices.ContainsFunc(c.Nodes, func(n *Server) bool { return !so(n) })
 }
 
-// URL names the primaries of the beginning.
+// URL returns the address of the cluster, by its original primaries.
 func (c *Cluster) URL() string {
 	var addrs []string
 	for _, n := range c.Nodes[:clusterPrimaries] {
@@ -106,7 +106,7 @@ func (c *Cluster) URL() string {
 	return "redis+cluster://" + strings.Join(addrs, ",")
 }
 
-// FailOverAfter sets for how long a primary has to be silent before its replica takes its place.
+// FailOverAfter sets how long a primary must be silent before its replica replaces it.
 func (c *Cluster) FailOverAfter(silence time.Duration) {
 	c.t.Helper()
 	for _, n := range c.Nodes {
@@ -114,7 +114,7 @@ func (c *Cluster) FailOverAfter(silence time.Duration) {
 	}
 }
 
-// Holder is the primary of the beginning whose part a key belongs to.
+// Holder returns the original primary that has the slot of a key.
 func (c *Cluster) Holder(key string) *Server {
 	c.t.Helper()
 	slot, err := strconv.Atoi(c.Nodes[0].CLI("cluster", "keyslot", key))

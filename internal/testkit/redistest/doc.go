@@ -1,4 +1,3 @@
-// Package redistest runs Redis for tests: real servers for this test process only, alone, under
-// Sentinels or as a cluster, and a proxy that breaks connections as networks do. It knows no client
-// library and nothing of what is stored.
+// Package redistest runs real Redis servers for one test process: a single server, a primary with Sentinels, or a
+// Cluster, and a proxy that simulates network faults. It depends on no client library and does not know what is stored.
 package redistest

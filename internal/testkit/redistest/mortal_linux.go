@@ -2,6 +2,5 @@ package redistest
 
 import "syscall"
 
-// dieWithParent has a server end with the test process, however that ends, also while it is
-// frozen.
+// dieWithParent has a server, even a frozen one, killed when the test process ends, however it ends.
 func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

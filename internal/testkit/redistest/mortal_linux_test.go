@@ -11,8 +11,7 @@ import (
 
 const childEnv = "GATEHOUSE_TEST_REDIS_CHILD"
 
-// The child is this very test in a process of its own, which starts a server and waits to
-// be killed.
+// The child is this test in a process of its own. It starts a server and waits to be killed.
 func TestServerDiesWithItsParentEvenFrozen(t *testing.T) {
 	if os.Getenv(childEnv) != "" {
 		s := Start(t)
@@ -42,7 +41,7 @@ func TestServerDiesWithItsParentEvenFrozen(t *testing.T) {
 	awaitCondition(t, "the port is free", func() bool { return !listens(addr[:len(addr)-1]) })
 }
 
-// listens says whether anybody takes connections, a frozen server too.
+// listens reports whether anything accepts connections, even if it is a frozen server.
 func listens(addr string) bool {
 	c, err := net.Dial("tcp", addr)
 	if err != nil {

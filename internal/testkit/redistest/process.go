@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// patience is how long a server may take to begin, to end or to agree with others.
+// patience is how long a server may take to start, to stop, or to agree with others.
 const patience = 30 * time.Second
 
-// process is a Redis program that runs, or did.
+// process is a Redis program that is running or was.
 type process struct {
 	program, addr string
 	args          []string
@@ -30,7 +30,7 @@ type process struct {
 	done chan struct{} // closed when it is gone
 }
 
-// startProcess runs the program and waits until it answers.
+// startProcess starts the program and waits until it answers.
 func (p *process) startProcess() error {
 	path, err := exec.LookPath(p.program)
 	if err != nil {
@@ -40,8 +40,8 @@ func (p *process) startProcess() error {
 	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = out, out, dieWithParent()
 	begun := make(chan error)
 	go func() {
-		// The signal of mortal comes when the thread ends that began the process: this one
-		// is kept until the process is gone.
+		// The signal of dieWithParent is sent when the thread that started the process ends, so this
+		// thread is kept until the process is gone.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
@@ -74,8 +74,7 @@ func (p *process) startProcess() error {
 	}
 }
 
-// isServing says whether a Redis is there and has its data read. Who asks for a password
-// answers too.
+// isServing reports whether a Redis answers and has loaded its data. Asking for a password counts as an answer.
 func isServing(addr string, over *tls.Config) bool {
 	c, err := net.DialTimeout("tcp", addr, time.Second)
 	if err != nil {
@@ -106,8 +105,7 @@ func (p *process) sendSignal(s syscall.Signal) {
 	}
 }
 
-// stopWith sends signals and waits until the program is gone. One that is frozen hears only
-// SIGKILL.
+// stopWith sends signals and waits until the program is gone. A frozen one reacts only to SIGKILL.
 func (p *process) stopWith(s ...syscall.Signal) error {
 	p.mu.Lock()
 	done := p.done
@@ -126,7 +124,7 @@ func (p *process) stopWith(s ...syscall.Signal) error {
 	}
 }
 
-// outputTail is the end of what a program said.
+// outputTail returns the end of a program's output.
 func outputTail(s string) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	return strings.Join(lines[max(0, len(lines)-12):], "\n")

@@ -20,7 +20,7 @@ type proxied struct {
 	drop bool // the next reply
 }
 
-// resetConn ends it so that the client's next call fails with a reset and not with an end.
+// resetConn closes the connection so that the client's next call fails with a reset instead of EOF.
 func (c *proxied) resetConn() {
 	c.once.Do(func() {
 		_ = c.client.SetLinger(0) // close sends RST
@@ -29,7 +29,7 @@ func (c *proxied) resetConn() {
 	})
 }
 
-// closeConn ends it as the server did.
+// closeConn closes the connection as the server did.
 func (c *proxied) closeConn() {
 	c.once.Do(func() {
 		close(c.gone)
@@ -61,7 +61,7 @@ func (c *proxied) serveConn() {
 	all.Wait()
 }
 
-// forwardRequests hands over what the client asks, also when it no longer waits for the answer.
+// forwardRequests forwards requests, even if the client no longer waits for the replies.
 func (c *proxied) forwardRequests() {
 	defer func() { _ = c.server.Close() }()
 	from := bufio.NewReaderSize(c.client, 64<<10)
@@ -84,7 +84,7 @@ func (c *proxied) forwardRequests() {
 	}
 }
 
-// reply is a piece of what the server answered, and when it did.
+// reply is a part of the server's reply and the time at which it arrived.
 type reply struct {
 	bytes []byte
 	at    time.Time
@@ -113,8 +113,8 @@ func (c *proxied) readReplies(arrived chan<- reply) {
 	}
 }
 
-// deliverReplies hands replies over, each when its time has come. What is behind the one that
-// waits is not delayed twice.
+// deliverReplies forwards each reply when it is due. The delay counts from the arrival of each, so replies that queue
+// up behind another are not delayed twice.
 func (c *proxied) deliverReplies(arrived <-chan reply) {
 	defer c.closeConn()
 	for r := range arrived {

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// Proxy stands between a client and a Redis that it can reach without TLS, and does what
-// networks do. It begins healthy.
+// Proxy sits between a client and a Redis without TLS, and simulates network faults. It starts without any.
 type Proxy struct {
 	// Addr is host:port.
 	Addr string
@@ -25,7 +24,7 @@ type Proxy struct {
 	closed bool
 }
 
-// fault is what the proxy does at the moment.
+// fault is what the proxy does to connections.
 type fault struct {
 	latency   time.Duration
 	blackhole bool
@@ -36,7 +35,7 @@ type fault struct {
 	pass      int      // how many replies to dropFrom still arrive
 }
 
-// NewProxy starts a proxy to an address, and ends it with the test.
+// NewProxy starts a proxy for an address, and stops it when the test ends.
 func NewProxy(t testing.TB, target string) *Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -57,40 +56,38 @@ func NewProxy(t testing.TB, target string) *Proxy {
 	return p
 }
 
-// URL is that of the first database.
+// URL returns the URL of the first database.
 func (p *Proxy) URL() string { return "redis://" + p.Addr + "/0" }
 
-// Latency delays each reply, of old and new connections.
+// Latency delays each reply, on existing and new connections.
 func (p *Proxy) Latency(d time.Duration) { p.setFault(fault{latency: d}) }
 
-// Blackhole holds whatever either side sends and answers nothing, until Heal: then it
-// arrives, late, as TCP would send it again. Requests that a client has given up on
-// meanwhile are executed too.
+// Blackhole holds back what either side sends, until Heal. Then all of it arrives, late, as after TCP's
+// retransmissions. Requests that a client has given up on meanwhile are executed too.
 func (p *Proxy) Blackhole() { p.setFault(fault{blackhole: true}) }
 
-// Reset resets all connections, and each new one, until Heal.
+// Reset resets all connections, including new ones, until Heal.
 func (p *Proxy) Reset() {
 	p.setFault(fault{refuse: true})
 	p.Cut()
 }
 
-// DropReplies throws the next n replies away and resets their connections: the requests
-// were executed. It means replies to the commands named, else to all but those with which
-// connections begin.
+// DropReplies discards the next n replies and resets their connections, after the requests were executed. It applies
+// to the given commands, or else to all except those that set up a connection.
 func (p *Proxy) DropReplies(n int, commands ...string) {
 	p.setFault(fault{drop: n, dropOf: commands})
 }
 
-// DropRepliesFrom throws away the nth reply to a command and every reply after it, whatever
-// the command, but for those with which connections begin. The requests are executed.
+// DropRepliesFrom discards the nth reply to a command, and every reply to any command after it except those that set
+// up a connection. The requests are executed.
 func (p *Proxy) DropRepliesFrom(n int, command string) {
 	p.setFault(fault{dropFrom: command, pass: n - 1})
 }
 
-// Heal ends whatever was wrong.
+// Heal ends all faults.
 func (p *Proxy) Heal() { p.setFault(fault{}) }
 
-// Cut resets the connections of this moment; new ones are served.
+// Cut resets the existing connections; new ones are served.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	conns := make([]*proxied, 0, len(p.conns))
@@ -103,7 +100,7 @@ func (p *Proxy) Cut() {
 	}
 }
 
-// Conns is how many connections there are.
+// Conns returns the number of open connections.
 func (p *Proxy) Conns() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -138,8 +135,8 @@ func (p *Proxy) acceptConns() {
 	}
 }
 
-// awaitOpen waits while there is a black hole and gives the delay of replies; false when the
-// connection is gone.
+// awaitOpen waits until there is no black hole and returns the delay of replies. It returns false when the connection
+// is gone.
 func (p *Proxy) awaitOpen(gone <-chan struct{}) (time.Duration, bool) {
 	for {
 		p.mu.Lock()
@@ -156,10 +153,10 @@ func (p *Proxy) awaitOpen(gone <-chan struct{}) (time.Duration, bool) {
 	}
 }
 
-// openings are commands with which clients begin a connection or look after it.
+// openings are the commands with which clients set up and maintain a connection.
 var openings = []string{"HELLO", "AUTH", "SELECT", "CLIENT", "PING", "READONLY", "CLUSTER", "COMMAND", "SENTINEL", "SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "QUIT", "ROLE", "INFO"}
 
-// dropsReply says whether the reply to a command is one to throw away, and counts it.
+// dropsReply reports whether the reply to a command is to be discarded, and counts it.
 func (p *Proxy) dropsReply(command string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// line is a connection on which a test speaks to Redis.
+// line is a connection to Redis that a test uses directly.
 type line struct {
 	net.Conn
 	from *bufio.Reader
@@ -29,7 +29,7 @@ func dial(t *testing.T, addr string) *line {
 	return &line{c, bufio.NewReader(c)}
 }
 
-// say sends a command in the form that clients use.
+// say sends a command as an array of bulk strings, as clients do.
 func (l *line) say(t *testing.T, words ...string) {
 	t.Helper()
 	b := fmt.Appendf(nil, "*%d\r\n", len(words))
@@ -41,7 +41,7 @@ func (l *line) say(t *testing.T, words ...string) {
 	}
 }
 
-// hear is the next line of the answer.
+// hear returns the next line of the reply.
 func (l *line) hear(within time.Duration) (string, error) {
 	if err := l.SetReadDeadline(time.Now().Add(within)); err != nil {
 		return "", err
@@ -263,8 +263,7 @@ func TestProxyClosesConnectionsWithItsServer(t *testing.T) {
 	l.expect(t, "+PONG")
 }
 
-// Dropped says how many of the replies of DropReplies are still to be dropped: 0 when all
-// were.
+// Dropped returns how many replies of DropReplies are still to be discarded.
 func (p *Proxy) Dropped() (left int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

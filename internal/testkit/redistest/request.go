@@ -8,12 +8,10 @@ import (
 	"strings"
 )
 
-// maxRequest is the largest part of a request that the proxy reads: nothing in tests
-// comes near it.
+// maxRequest is the largest part of a request that the proxy reads. Tests stay far below it.
 const maxRequest = 64 << 20
 
-// readRequest reads one request of the Redis protocol: its bytes, and the name of its
-// command in capitals.
+// readRequest reads one request of the Redis protocol. It returns its bytes, and the name of the command in capitals.
 func readRequest(from *bufio.Reader) (raw []byte, command string, err error) {
 	line, err := from.ReadBytes('\n')
 	if err != nil {

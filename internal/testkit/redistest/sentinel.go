@@ -16,18 +16,18 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/ports"
 )
 
-// masterName is what the sentinels call the primary.
+// masterName is the name of the primary at the sentinels.
 const masterName = "gatehouse"
 
-// Sentinel is a primary with a replica, and three sentinels that watch them.
+// Sentinel is a primary with a replica, monitored by three sentinels.
 type Sentinel struct {
 	t         testing.TB
 	servers   []*Server
 	sentinels []*process
 }
 
-// StartSentinel starts the five, and ends them with the test. args are more options of
-// the primary and the replica.
+// StartSentinel starts all five, and stops them when the test ends. args are further options of the
+// primary and the replica.
 func StartSentinel(t testing.TB, args ...string) *Sentinel {
 	t.Helper()
 	return newLauncher(t).startSentinels(args...)
@@ -39,7 +39,7 @@ func (l launcher) startSentinels(args ...string) *Sentinel {
 	primary := l.startServer(nil, more...)
 	replica := l.startServer(nil, append(more, replicaOf(primary)...)...)
 	s := &Sentinel{t: l.t, servers: []*Server{primary, replica}}
-	// Sentinels find replicas when they ask the primary, which they do every ten seconds.
+	// Sentinels learn of replicas from the primary, which they ask every ten seconds.
 	awaitCondition(l.t, "the replica has its data", func() bool { return infoLine(replica, "master_link_status") == "up" })
 	for range 3 {
 		s.sentinels = append(s.sentinels, l.startSentinel(primary.Addr))
@@ -57,9 +57,8 @@ func (l launcher) startSentinels(args ...string) *Sentinel {
 	return s
 }
 
-// startSentinel starts one sentinel. Sentinels ask a new primary for the first time a second after
-// they have named it: one that is to be down after no more than that is down at once, and
-// the failover is followed by another one.
+// startSentinel starts one sentinel. A new primary is asked for the first time a second after its election. With a
+// down-after time of a second or less it would count as down at once, and a second failover would follow.
 func (l launcher) startSentinel(primary string) *process {
 	l.t.Helper()
 	port := strconv.Itoa(ports.Servers.Free(l.t, 1)[0])
@@ -73,7 +72,7 @@ func (l launcher) startSentinel(primary string) *process {
 	return p
 }
 
-// URL names the sentinels and what they call the primary.
+// URL returns the address of the primary by way of the sentinels.
 func (s *Sentinel) URL() string {
 	addrs := make([]string, len(s.sentinels))
 	for i, w := range s.sentinels {
@@ -82,7 +81,7 @@ func (s *Sentinel) URL() string {
 	return "redis+sentinel://" + strings.Join(addrs, ",") + "/" + masterName
 }
 
-// Tell says the same to each sentinel, and returns their answers.
+// Tell sends a command to each sentinel, and returns the answers.
 func (s *Sentinel) Tell(words ...string) []string {
 	s.t.Helper()
 	var answers []string
@@ -94,7 +93,7 @@ func (s *Sentinel) Tell(words ...string) []string {
 	return answers
 }
 
-// Primary is what the sentinels say is the primary.
+// Primary returns the server that the sentinels call the primary.
 func (s *Sentinel) Primary() *Server {
 	s.t.Helper()
 	at := s.primaryAddr(s.sentinels[0])
@@ -107,7 +106,7 @@ func (s *Sentinel) Primary() *Server {
 	return nil
 }
 
-// Replica is the other server, whether it runs or not.
+// Replica returns the other server, whether it is running or not.
 func (s *Sentinel) Replica() *Server {
 	s.t.Helper()
 	if s.Primary() == s.servers[0] {
@@ -116,7 +115,7 @@ func (s *Sentinel) Replica() *Server {
 	return s.servers[0]
 }
 
-// KillPrimary ends the primary as kill -9 does, and returns it.
+// KillPrimary kills the primary with SIGKILL, and returns it.
 func (s *Sentinel) KillPrimary() *Server {
 	s.t.Helper()
 	p := s.Primary()
@@ -124,8 +123,8 @@ func (s *Sentinel) KillPrimary() *Server {
 	return p
 }
 
-// WaitPromoted waits until all sentinels name a primary other than the one given, which
-// takes writes, and returns it.
+// WaitPromoted waits until all sentinels agree on a primary other than the given one and it accepts writes.
+// It returns the new primary.
 func (s *Sentinel) WaitPromoted(other *Server) *Server {
 	s.t.Helper()
 	awaitCondition(s.t, "another primary", func() bool {
@@ -139,15 +138,15 @@ func (s *Sentinel) WaitPromoted(other *Server) *Server {
 	return s.Primary()
 }
 
-// Rejoin starts a server that was killed again, as a replica of the present primary, and
-// waits until there are a primary and a replica with its data, and the sentinels know it.
+// Rejoin restarts a server that was killed, as a replica of the current primary. It waits until the replica is in
+// sync and the sentinels know it.
 func (s *Sentinel) Rejoin(killed *Server) {
 	s.t.Helper()
 	killed.Kill()
 	killed.args = append(withoutReplicaOf(killed.args), replicaOf(s.Primary())...)
 	failOn(s.t, killed.startProcess())
-	// On a busy machine the sentinels may change their minds meanwhile: whichever is the
-	// primary in the end, the other one is its replica.
+	// On a busy machine the sentinels may fail over once more meanwhile. Whichever server is the primary in the
+	// end, the other one becomes its replica.
 	awaitCondition(s.t, "the replica is back", func() bool {
 		for _, w := range s.sentinels {
 			out, err := runCLI(w.addr, "sentinel", "replicas", masterName)
@@ -181,7 +180,7 @@ func withoutReplicaOf(args []string) []string {
 	return args
 }
 
-// fieldAfter is the line after the one that names it.
+// fieldAfter returns the line after the one with the name.
 func fieldAfter(lines []string, name string) string {
 	if i := slices.Index(lines, name); i >= 0 && i+1 < len(lines) {
 		return lines[i+1]
@@ -189,7 +188,7 @@ func fieldAfter(lines []string, name string) string {
 	return ""
 }
 
-// infoLine is one line of what a server says of itself, "" if it does not answer.
+// infoLine returns a field of INFO, or "" if the server does not answer.
 func infoLine(s *Server, name string) string {
 	out, err := runCLI(s.Addr, "info")
 	if err != nil {
@@ -203,7 +202,7 @@ func infoLine(s *Server, name string) string {
 	return ""
 }
 
-// awaitCondition asks until something is so.
+// awaitCondition polls until a condition holds.
 func awaitCondition(t testing.TB, what string, so func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !so(); time.Sleep(25 * time.Millisecond) {

@@ -17,7 +17,7 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/ports"
 )
 
-// Server is a redis-server of the test process's own, on a loopback port.
+// Server is a redis-server on a loopback port, for this test process alone.
 type Server struct {
 	// Addr is host:port.
 	Addr string
@@ -27,9 +27,8 @@ type Server struct {
 	tls *Certificates // nil for a server without TLS
 }
 
-// Start starts a server that writes nothing to the disk, and ends it with the test. args
-// are more of its options, such as "--maxmemory", "10mb". With "--appendonly", "yes" its
-// data outlive a Restart.
+// Start starts a server that writes nothing to disk, and stops it when the test ends. args are further options, such
+// as "--maxmemory", "10mb". With "--appendonly", "yes" the data survive a Restart.
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
 	return newLauncher(t).startServer(nil, args...)
@@ -42,7 +41,7 @@ type launcher struct {
 	keep func(*process) // is to end what was started
 }
 
-// newLauncher starts what ends with the test.
+// newLauncher returns a launcher whose programs are stopped when the test ends.
 func newLauncher(t testing.TB) launcher {
 	t.Helper()
 	return launcher{t, t.TempDir(), func(p *process) {
@@ -61,13 +60,13 @@ func failOn(t testing.TB, err error) {
 	}
 }
 
-// startServer starts a server on a free port; on another one if somebody took it meanwhile.
+// startServer starts a server on a free port, and tries another if that was taken meanwhile.
 func (l launcher) startServer(certs *Certificates, args ...string) *Server {
 	l.t.Helper()
 	for try := 1; ; try++ {
 		found := ports.Servers.Free(l.t, 2)
 		s := &Server{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(found[0])), t: l.t, tls: certs}
-		// It is a file so that sentinels and clusters can have it rewritten.
+		// A configuration file can be rewritten by sentinels and cluster nodes.
 		config := filepath.Join(l.dir, fmt.Sprintf("redis-%d.conf", found[0]))
 		port, options := "port", []string(nil)
 		if certs != nil {
@@ -91,7 +90,7 @@ func (l launcher) startServer(certs *Certificates, args ...string) *Server {
 	}
 }
 
-// URL is that of its first database.
+// URL returns the URL of the first database.
 func (s *Server) URL() string {
 	if s.tls != nil {
 		return "rediss://" + s.Addr + "/0"
@@ -99,7 +98,7 @@ func (s *Server) URL() string {
 	return "redis://" + s.Addr + "/0"
 }
 
-// Stop ends it as an operator does: connections are closed. It waits for the end.
+// Stop shuts the server down as an operator would, which closes its connections, and waits until it is gone.
 func (s *Server) Stop() {
 	s.t.Helper()
 	if err := s.stopWith(syscall.SIGCONT, syscall.SIGTERM); err != nil {
@@ -107,7 +106,7 @@ func (s *Server) Stop() {
 	}
 }
 
-// Kill ends it as kill -9 does, and waits until it is gone.
+// Kill kills the server with SIGKILL and waits until it is gone.
 func (s *Server) Kill() {
 	s.t.Helper()
 	if err := s.stopWith(syscall.SIGKILL); err != nil {
@@ -115,20 +114,20 @@ func (s *Server) Kill() {
 	}
 }
 
-// Freeze lets it take connections and requests and answer none, until Thaw.
+// Freeze has the server accept connections and requests but answer none, until Thaw.
 func (s *Server) Freeze() { s.sendSignal(syscall.SIGSTOP) }
 
-// Thaw lets it answer again, also what came meanwhile.
+// Thaw has the server answer again, including what arrived meanwhile.
 func (s *Server) Thaw() { s.sendSignal(syscall.SIGCONT) }
 
-// Restart ends it as Kill does if it still runs, and starts it again at the same address.
+// Restart kills the server if it is still running, and starts it again at the same address.
 func (s *Server) Restart() {
 	s.t.Helper()
 	s.Kill()
 	failOn(s.t, s.startProcess())
 }
 
-// CLI is what redis-cli prints for a command. A command that fails fails the test.
+// CLI runs a command with redis-cli and returns the output. A failing command fails the test.
 func (s *Server) CLI(args ...string) string {
 	s.t.Helper()
 	if s.tls != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// shared are what the tests of a package have in common: each keeps to keys of its own.
+// shared are the servers that all tests of a package use. Each test uses keys of its own.
 var shared struct {
 	sync.Mutex
 	dirs     []string
@@ -19,8 +19,8 @@ var shared struct {
 	cluster  *Cluster
 }
 
-// Shared is a server that is started once for the tests of a package, and ended by
-// StopShared or with the process. No test may stop it.
+// Shared returns a server that is started once for all tests of a package. StopShared stops it, or the end of the
+// process. No test may stop it.
 func Shared(t testing.TB) *Server {
 	t.Helper()
 	shared.Lock()
@@ -31,7 +31,7 @@ func Shared(t testing.TB) *Server {
 	return shared.server.forTest(t)
 }
 
-// SharedSentinel is StartSentinel, once for the tests of a package.
+// SharedSentinel is StartSentinel, once for all tests of a package.
 func SharedSentinel(t testing.TB) *Sentinel {
 	t.Helper()
 	shared.Lock()
@@ -42,7 +42,7 @@ func SharedSentinel(t testing.TB) *Sentinel {
 	return &Sentinel{t: t, servers: serversForTest(t, shared.sentinel.servers), sentinels: shared.sentinel.sentinels}
 }
 
-// SharedCluster is StartCluster, once for the tests of a package.
+// SharedCluster is StartCluster, once for all tests of a package.
 func SharedCluster(t testing.TB) *Cluster {
 	t.Helper()
 	shared.Lock()
@@ -53,7 +53,7 @@ func SharedCluster(t testing.TB) *Cluster {
 	return &Cluster{Nodes: serversForTest(t, shared.cluster.Nodes), t: t}
 }
 
-// StopShared ends what was shared; for TestMain, after the tests.
+// StopShared stops the shared servers. TestMain calls it after the tests.
 func StopShared() {
 	shared.Lock()
 	defer shared.Unlock()
@@ -66,7 +66,7 @@ func StopShared() {
 	shared.server, shared.sentinel, shared.cluster, shared.dirs, shared.running = nil, nil, nil, nil, nil
 }
 
-// sharedLauncher starts what lives until StopShared. The caller holds the lock.
+// sharedLauncher returns a launcher whose programs run until StopShared. The caller holds the lock.
 func sharedLauncher(t testing.TB) launcher {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "gatehouse-redis")
@@ -75,7 +75,7 @@ func sharedLauncher(t testing.TB) launcher {
 	return launcher{t, dir, func(p *process) { shared.running = append(shared.running, p) }}
 }
 
-// forTest is the same server, whose failures are those of a test.
+// forTest returns the same server with its failures reported to a test.
 func (s *Server) forTest(t testing.TB) *Server {
 	return &Server{Addr: s.Addr, process: s.process, t: t, tls: s.tls}
 }

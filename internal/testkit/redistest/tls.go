@@ -12,16 +12,16 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/certificates"
 )
 
-// Certificates are files (PEM): an authority, and what it signed.
+// Certificates are PEM files of a CA and what it has signed.
 type Certificates struct {
-	// CA is whom to trust. The server's certificate is for 127.0.0.1 and localhost.
+	// CA is the certificate to trust. The server's is for 127.0.0.1 and localhost.
 	CA string
-	// Cert and Key are what a client can show.
+	// Cert and Key are for a client.
 	Cert, Key string
 }
 
-// StartTLS is Start for a server that speaks nothing but TLS. It takes clients without a
-// certificate too, unless args say "--tls-auth-clients", "yes".
+// StartTLS is Start for a server that accepts only TLS. It accepts clients without a certificate too, unless args
+// contain "--tls-auth-clients", "yes".
 func StartTLS(t testing.TB, args ...string) (*Server, Certificates) {
 	t.Helper()
 	l := newLauncher(t)
@@ -31,7 +31,7 @@ func StartTLS(t testing.TB, args ...string) (*Server, Certificates) {
 	return l.startServer(&certs, args...), certs
 }
 
-// serverOptions are those of a server.
+// serverOptions returns the TLS options of a server.
 func (c Certificates) serverOptions() []string {
 	return []string{
 		"--tls-ca-cert-file", c.CA, "--tls-cert-file", filepath.Join(filepath.Dir(c.CA), "server.crt"),
@@ -39,7 +39,7 @@ func (c Certificates) serverOptions() []string {
 	}
 }
 
-// clientConfig is how one dials a server.
+// clientConfig returns the TLS configuration of a client.
 func (c Certificates) clientConfig(t testing.TB) *tls.Config {
 	t.Helper()
 	pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
