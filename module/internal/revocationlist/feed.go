@@ -11,11 +11,12 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// The pause between two attempts to follow the feed. It stays short while the store cannot be reached, so that a
-// revocation holds within its second as soon as it can. A load that fails on its way has cost the store something: then
-// the pause may also last as long as what was read takes to be read.
+// The pause between two attempts to follow the feed. The first is very short: a feed may end up to 800 ms after the last
+// revocation that it could deliver, and the next load has the rest of the second. Pauses stay short while the store cannot
+// be reached, so that a revocation holds within its second as soon as it can. A load that fails on its way has cost the
+// store something: then the pause may also last as long as what was read takes to be read.
 const (
-	firstPause = 100 * time.Millisecond
+	firstPause = 10 * time.Millisecond
 	reachPause = 400 * time.Millisecond // at most, after an attempt that read nothing
 	maxPause   = 5 * time.Second        // at most, after any
 	recordTime = 30 * time.Microsecond  // in which a store reads a revocation

@@ -274,6 +274,43 @@ func TestRevocationHoldsWithinASecondOfFailedLoads(t *testing.T) {
 	})
 }
 
+// blind delivers nothing to its first watcher, once loaded, and ends the feed after 800 ms. Each later load takes 150 ms.
+type blind struct {
+	*storetest.Memory
+	watchers *atomic.Int32
+}
+
+func (b blind) Watch(ctx context.Context, kind store.Kind, deliver func([]store.Record)) error {
+	if b.watchers.Add(1) > 1 {
+		time.Sleep(150 * time.Millisecond)
+		return b.Memory.Watch(ctx, kind, deliver)
+	}
+	deliver(nil)
+	time.Sleep(800 * time.Millisecond)
+	return errDown
+}
+
+// A feed that ended has used most of the second in which a revocation is to hold.
+func TestRevocationHoldsWithinASecondAlthoughTheFeedEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := storetest.NewMemory(nil)
+		r, _, stop, done := fed(t, blind{m, new(atomic.Int32)})
+		other, err := New(Config{Store: m, MaxTokenLife: hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := other.Revoke(t.Context(), store.Revocation{Of: store.RevokeGrant, Value: "g"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if revoked, err := r.Revoked(Token{Grant: "g"}); !revoked || err != nil {
+			t.Errorf("a second after the revocation: %t, %v", revoked, err)
+		}
+		stop()
+		<-done
+	})
+}
+
 // However long the store was away, what is revoked after its return is refused within a second.
 func TestRevocationHoldsWithinASecondOfTheStoresReturn(t *testing.T) {
 	for _, away := range []time.Duration{time.Second, 3200 * time.Millisecond, 20 * time.Second} {
