@@ -90,6 +90,46 @@ func (p *pausing) Swap(ctx context.Context, r store.Record) (store.Record, error
 	return p.shelf.Swap(ctx, r)
 }
 
+// Whoever asks for the job would otherwise hear that it runs until a worker is free, and its mark would take a place.
+func TestBusyNodeNoticesJobsOfAnother(t *testing.T) {
+	for _, retry := range []int{0, 1} {
+		synctest.Test(t, func(t *testing.T) {
+			end := make(chan struct{})
+			s, w := newShelf(), newWork(until(end))
+			p := &pausing{shelf: s}
+			few := func(c *QueueConfig) { c.Workers, c.Retry = 1, retry }
+			a, b := node(t, s, w, "a", few, func(c *QueueConfig) { c.Store = p }), node(t, s, w, "b", few)
+			b.Start()
+			busy := submit(t, b)
+			synctest.Wait()
+			a.Start()
+			lost := submit(t, a)
+			synctest.Wait()
+			waiting := submit(t, b)
+			a.Stop()
+			p.pause(true)
+			time.Sleep(lease + 3*lookAround)
+			want := Queued
+			if retry == 0 {
+				want = Failed
+			}
+			for id, state := range map[string]State{busy.ID: Running, lost.ID: want, waiting.ID: Queued} {
+				if got := find(t, b, id); got.State != state {
+					t.Errorf("retry %d: %s, want %s", retry, got.State, state)
+				}
+			}
+			close(end)
+			p.pause(false)
+			a.Drain(time.Second)
+			time.Sleep(time.Minute)
+			if got := find(t, b, waiting.ID); got.State != Succeeded || s.unfinished() != 0 {
+				t.Errorf("retry %d: %s, %d are left", retry, got.State, s.unfinished())
+			}
+			b.Stop()
+		})
+	}
+}
+
 func TestPausedNodesLateResultIsRefused(t *testing.T) {
 	for name, retry := range map[string]int{"not to be repeated": 0, "may be repeated": 1} {
 		t.Run(name, func(t *testing.T) {

@@ -90,8 +90,9 @@ func (q *Queue) loop(ctx context.Context) {
 	}
 }
 
-// lookThrough processes waiting jobs and those whose lease was not renewed, oldest first, as long as
-// this node has free workers. A job that cannot be read stays for a node of the release that wrote it.
+// lookThrough processes waiting jobs and those whose lease was not renewed, oldest first. Without a free worker
+// it ends at the first job that was never started, as those behind it were not. A job that cannot be read stays
+// for a node of the release that wrote it.
 func (q *Queue) lookThrough(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookTimely)
 	defer cancel()
@@ -112,21 +113,24 @@ func (q *Queue) lookThrough(ctx context.Context) error {
 	maps.DeleteFunc(q.doubtful, func(id, _ string) bool { return !listed[id] })
 	maps.DeleteFunc(q.seen, func(id string, _ sighting) bool { return !listed[id] })
 	for _, m := range marks {
-		if q.freeWorkers() == 0 {
-			return nil
-		}
 		if q.here(m.ID) {
 			continue
 		}
 		err := q.processMark(ctx, m)
-		if errors.Is(err, errUnreadable) {
+		switch {
+		case errors.Is(err, errUnreadable):
 			q.Log.Error("a waiting job cannot be read", "queue", q.Name, "job", m.ID, "error", err)
-		} else if err != nil {
+		case errors.Is(err, errBusy):
+			return nil
+		case err != nil:
 			return err
 		}
 	}
 	return nil
 }
+
+// errBusy says that a job waits for a free worker.
+var errBusy = errors.New("job: all workers are busy")
 
 // processMark does what one job needs: it removes its mark, ends or retries a run that was
 // interrupted, or starts a new one.
@@ -138,15 +142,12 @@ func (q *Queue) processMark(ctx context.Context, m mark) error {
 	defer cancel()
 	now := q.Now()
 	switch {
-	case errors.Is(err, store.ErrNotFound):
-		if q.unchangedFor(m.ID, nil, now) > orphanAge {
-			return q.deleteMark(ctx, m.ID)
-		}
+	case errors.Is(err, store.ErrNotFound) && q.unchangedFor(m.ID, nil, now) <= orphanAge:
 		return nil
+	case errors.Is(err, store.ErrNotFound), err == nil && j.State.Final():
+		return q.deleteMark(ctx, m.ID)
 	case err != nil:
 		return err
-	case j.State.Final():
-		return q.deleteMark(ctx, m.ID)
 	case q.isLost(j, now) && !q.isOurs(j):
 		if r, err = q.retryLostJob(ctx, j, r, now); err != nil {
 			return unlessLost(err)
@@ -155,7 +156,10 @@ func (q *Queue) processMark(ctx context.Context, m mark) error {
 			return q.deleteMark(ctx, m.ID)
 		}
 	}
-	if !q.claimJob(j, now) {
+	switch busy := q.freeWorkers() == 0; {
+	case busy && j.State == Queued && j.Fence == 0:
+		return errBusy
+	case busy || !q.claimJob(j, now):
 		return nil
 	}
 	release, err := q.Hold()
