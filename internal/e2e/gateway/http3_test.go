@@ -75,10 +75,10 @@ https://$API {
 }
 `
 
-// startHTTP3 loads the site and waits for its certificates, which Caddy makes in the background.
-func startHTTP3(t *testing.T) (*harness.Gateway, *harness.Upstream) {
+// startHTTP3 loads the site, with more global options, and waits for its certificates, which Caddy makes in the background.
+func startHTTP3(t *testing.T, options ...string) (*harness.Gateway, *harness.Upstream) {
 	t.Helper()
-	g, up := startSite(t, http3Site)
+	g, up := startSite(t, strings.Replace(http3Site, "skip_install_trust", strings.Join(append(options, "skip_install_trust"), "\n"), 1))
 	for _, origin := range []string{g.ID, g.API} {
 		within(t, 10*time.Second, "a certificate", func() bool {
 			conn, err := tls.Dial("tcp", strings.TrimPrefix(origin, "http://"), insecure(nil))

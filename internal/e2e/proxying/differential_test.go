@@ -63,6 +63,7 @@ func FuzzBothProxiesBehaveAlike(f *testing.F) {
 		}
 		switch why := violation(r.Method, answer); {
 		case first.answer == second.answer:
+		case second.sent == "" && first.status == http.StatusBadGateway && second.status == http.StatusBadRequest: // it cannot be sent
 		case why == "" || len(r.Header["Upgrade"]) > 0:
 			t.Errorf("%q answered %q: reverse_proxy answers\n%s\nand api_proxy\n%s", request, answer, first.answer, second.answer)
 		case second.status != http.StatusBadGateway && !second.cut:

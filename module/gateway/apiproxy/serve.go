@@ -309,10 +309,17 @@ func (c *call) answerEarly() (end func()) {
 // closed at once, the client might lose the answer.
 const lingering = 2 * time.Second
 
-// isCutOff reports whether a client ended a body too early, over HTTP/3 by resetting its half of the stream.
-func isCutOff(err error) bool {
+// isCutOff reports whether a client ended a body too early, over HTTP/3 by resetting its half of the stream. Over HTTP/2
+// net/http has no type for that, and its other errors are those of clients that have gone.
+func (c *call) isCutOff(err error) bool {
 	reset, ok := errors.AsType[*http3.Error](err)
-	return ok && reset.Remote || errors.Is(err, io.ErrUnexpectedEOF)
+	return ok && reset.Remote || errors.Is(err, io.ErrUnexpectedEOF) || c.r.ProtoMajor == 2
+}
+
+// isTimeout reports whether an error is that of a time limit.
+func isTimeout(err error) bool {
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
 // streams reports whether parts of the answer are passed on as they come.
@@ -332,16 +339,18 @@ func streams(res *http1.Response) bool {
 // answered: the status is for the access log.
 func (c *call) fail(err error) error {
 	c.closeUnread()
-	var timeout net.Error
 	var body *http1.BodyError
+	var request *http1.RequestError
 	switch {
 	case errors.Is(err, context.Canceled):
 		c.w.WriteHeader(499)
 		return nil
-	case errors.As(err, &timeout) && timeout.Timeout():
-		return caddyhttp.Error(http.StatusGatewayTimeout, err)
-	case errors.As(err, &body) && isCutOff(body.Err):
+	case errors.As(err, &body) && isTimeout(body.Err):
+		return caddyhttp.Error(http.StatusRequestTimeout, err)
+	case errors.As(err, &body) && c.isCutOff(body.Err), errors.As(err, &request):
 		return caddyhttp.Error(http.StatusBadRequest, err)
+	case isTimeout(err):
+		return caddyhttp.Error(http.StatusGatewayTimeout, err)
 	}
 	return caddyhttp.Error(http.StatusBadGateway, err)
 }

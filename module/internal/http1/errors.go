@@ -20,6 +20,16 @@ type DialError struct{ Err error }
 func (e *DialError) Error() string { return e.Err.Error() }
 func (e *DialError) Unwrap() error { return e.Err }
 
+// RequestError says that the request has something that HTTP/1.1 cannot carry. Nothing of it was sent.
+type RequestError struct{ text string }
+
+func (e *RequestError) Error() string { return e.text }
+
+// unsendable returns an error that says what is wrong with a request.
+func unsendable(format string, args ...any) error {
+	return &RequestError{fmt.Sprintf(format, args...)}
+}
+
 // BodyError says that the body of the request could not be read from its sender.
 type BodyError struct{ Err error }
 

@@ -60,15 +60,15 @@ func (q *Request) expectsContinue() bool {
 func (q *Request) check() error {
 	switch {
 	case !isToken(q.Method) || q.Method == http.MethodConnect:
-		return fmt.Errorf("the method %.30q cannot be sent", q.Method)
+		return unsendable("the method %.30q cannot be sent", q.Method)
 	case !isTarget(q.Path) || !isTarget(q.Query) || q.Path == "":
-		return errors.New("the request target is not a path, or has a space or a control character")
+		return unsendable("the request target is not a path, or has a space or a control character")
 	case !isTarget(q.Host):
-		return errors.New("the host has a space or a control character")
+		return unsendable("the host has a space or a control character")
 	}
 	for name := range q.Trailer {
 		if !isToken(name) {
-			return fmt.Errorf("the trailer field %.60q cannot be sent", name)
+			return unsendable("the trailer field %.60q cannot be sent", name)
 		}
 	}
 	return nil
