@@ -21,7 +21,8 @@ var pageNames = []string{"login", "consent", "logout", "account", "qr", "confirm
 // files is the operator's directory, which overrides the built-in files.
 type files struct {
 	builtin  fs.FS
-	override fs.FS // nil for none
+	override fs.FS           // nil for none
+	names    map[string]bool // in override
 	dir      string
 }
 
@@ -30,12 +31,13 @@ func openFiles(dir string) (files, error) {
 	if dir == "" {
 		return f, nil
 	}
-	f.override = os.DirFS(dir)
+	f.override, f.names = os.DirFS(dir), make(map[string]bool)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return f, fmt.Errorf("webui: templates: %w", err)
 	}
 	for _, e := range entries {
+		f.names[e.Name()] = true
 		page, isHTML := strings.CutSuffix(e.Name(), ".html")
 		if isHTML && page != "layout" && !slices.Contains(pageNames, page) {
 			return f, fmt.Errorf("webui: %s: no page has this name; there are layout, %s",
@@ -55,13 +57,9 @@ func (flat) Open(name string) (fs.File, error) {
 	return embedded.Open("templates/" + name)
 }
 
-func (f files) isOverridden(name string) bool {
-	if f.override == nil {
-		return false
-	}
-	_, err := fs.Stat(f.override, name)
-	return err == nil
-}
+// isOverridden reports whether the directory has an entry of this name. One that cannot be read, such as a link that
+// leads nowhere, is an error when it is, and does not bring the built-in file back.
+func (f files) isOverridden(name string) bool { return f.names[name] }
 
 // displayPath is the name of the file in errors.
 func (f files) displayPath(name string) string {

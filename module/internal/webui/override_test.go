@@ -120,6 +120,18 @@ func TestBadOverrideErrorNamesFileAndLine(t *testing.T) {
 	}
 }
 
+func TestUnreadableOverrideIsAnError(t *testing.T) {
+	for _, name := range []string{"login.html", "layout.html", "style.css", "en.json"} {
+		d := dir(t)
+		if err := os.Symlink(filepath.Join(d, "gone"), filepath.Join(d, name)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := New(Config{Templates: d}); err == nil || !strings.Contains(err.Error(), filepath.Join(d, name)) {
+			t.Errorf("%s leads nowhere: %v", name, err)
+		}
+	}
+}
+
 func TestMissingTemplateDirectoryIsAnError(t *testing.T) {
 	d := filepath.Join(t.TempDir(), "none")
 	if _, err := New(Config{Templates: d}); err == nil || !strings.Contains(err.Error(), d) {
