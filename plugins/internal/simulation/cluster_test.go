@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,6 +20,9 @@ const (
 	servers  = 3
 	slots    = 16384
 	hostname = "redis%d.test:6379"
+
+	// agingStep is how much too long a key may live: miniredis needs time for every key to make all of them older.
+	agingStep = 50 * time.Millisecond
 )
 
 // cluster is a Redis Cluster of which each server has a clock of its own.
@@ -40,7 +44,7 @@ func newCluster(t *testing.T, seed uint64, skew [servers]time.Duration) *cluster
 			t.Fatal(err)
 		}
 		_ = conn.Close()
-		m.ClockTTL(true)
+		keys := &aging{redis: m, until: time.Now()}
 		m.Server().SetPreHook(func(p *server.Peer, command string, args ...string) bool {
 			switch {
 			case command == "CLUSTER" && len(args) > 0 && strings.EqualFold(args[0], "SLOTS"):
@@ -51,6 +55,7 @@ func newCluster(t *testing.T, seed uint64, skew [servers]time.Duration) *cluster
 				return true
 			case strings.HasPrefix(command, "EVAL"): // the commands of a script run at its time
 				m.SetTime(time.Now().Add(c.skew[i]))
+				keys.advance(time.Now())
 				c.scripts.Add(1)
 			}
 			return false
@@ -59,6 +64,22 @@ func newCluster(t *testing.T, seed uint64, skew [servers]time.Duration) *cluster
 		t.Cleanup(m.Close)
 	}
 	return c
+}
+
+// aging makes the keys of a server expire.
+type aging struct {
+	mu    sync.Mutex
+	redis *miniredis.Miniredis
+	until time.Time // keys are as old as they were then
+}
+
+func (a *aging) advance(now time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if passed := now.Sub(a.until); passed >= agingStep {
+		a.redis.FastForward(passed)
+		a.until = now
+	}
 }
 
 // writeSlots answers CLUSTER SLOTS: a third of the slots lies on each server.
