@@ -57,8 +57,8 @@ func (flat) Open(name string) (fs.File, error) {
 	return embedded.Open("templates/" + name)
 }
 
-// isOverridden reports whether the directory has an entry of this name. One that cannot be read, such as a link that
-// leads nowhere, is an error when it is, and does not bring the built-in file back.
+// isOverridden reports whether the directory has an entry of this name. An entry that cannot be read, such as a dangling
+// link, fails the load instead of bringing the built-in file back.
 func (f files) isOverridden(name string) bool { return f.names[name] }
 
 // displayPath is the name of the file in errors.
