@@ -311,6 +311,51 @@ func TestRevocationHoldsWithinASecondAlthoughTheFeedEnds(t *testing.T) {
 	})
 }
 
+// late loses the answers to as many loads as lose says. Each of these fails after 200 ms.
+type late struct {
+	*storetest.Memory
+	lose *atomic.Int32
+}
+
+func (l late) Watch(ctx context.Context, kind store.Kind, deliver func([]store.Record)) error {
+	if l.lose.Add(-1) >= 0 {
+		time.Sleep(200 * time.Millisecond)
+		return errDown
+	}
+	return l.Memory.Watch(ctx, kind, deliver)
+}
+
+// When the store is back, the network may still lose an answer.
+func TestRevocationHoldsWithinASecondAlthoughTwoLoadsTimeOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, lose := storetest.NewMemory(nil), new(atomic.Int32)
+		r, _, stop, done := fed(t, late{m, lose})
+		lose.Store(1000)
+		m.Fail(errDown)
+		synctest.Wait()
+		m.Fail(nil)
+		time.Sleep(5 * time.Second)
+		for before := lose.Load(); lose.Load() == before; {
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(201 * time.Millisecond) // the last attempt before the store's return has just failed
+		lose.Store(2)
+		other, err := New(Config{Store: m, MaxTokenLife: hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := other.Revoke(t.Context(), store.Revocation{Of: store.RevokeGrant, Value: "g"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if revoked, err := r.Revoked(Token{Grant: "g"}); !revoked || err != nil {
+			t.Errorf("a second after the revocation: %t, %v", revoked, err)
+		}
+		stop()
+		<-done
+	})
+}
+
 // However long the store was away, what is revoked after its return is refused within a second.
 func TestRevocationHoldsWithinASecondOfTheStoresReturn(t *testing.T) {
 	for _, away := range []time.Duration{time.Second, 3200 * time.Millisecond, 20 * time.Second} {
