@@ -12,7 +12,7 @@ import (
 // programs: bytes come late, or connections break.
 type network struct {
 	latency time.Duration // one way; each delivery takes up to twice as long
-	lossy   float64       // the part of deliveries that is sent again, which takes retransmit
+	lossy   float64       // the share of deliveries that are sent again, which takes retransmit
 
 	mu     sync.Mutex
 	random *rand.Rand
@@ -84,10 +84,15 @@ func (n *network) carry(l *link, from, to net.Conn) {
 	go func() {
 		defer close(queue)
 		buffer := make([]byte, 16<<10)
+		// What is written at the same moment travels together: miniredis writes each reply to a pipeline by itself.
+		var written, at time.Time
 		for {
 			read, err := from.Read(buffer)
 			if read > 0 {
-				queue <- delivery{append([]byte(nil), buffer[:read]...), time.Now().Add(n.delay())}
+				if now := time.Now(); !now.Equal(written) {
+					written, at = now, now.Add(n.delay())
+				}
+				queue <- delivery{append([]byte(nil), buffer[:read]...), at}
 			}
 			if err != nil {
 				return
