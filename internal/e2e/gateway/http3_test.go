@@ -142,14 +142,7 @@ func TestBodyCutOffOverHTTP3IsAClientError(t *testing.T) {
 	g, up := startHTTP3(t)
 	up.Answer(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
 	host := strings.TrimPrefix(g.API, "http://")
-	config := insecure(nil)
-	config.NextProtos = []string{http3.NextProtoH3}
-	conn, err := quic.DialAddr(t.Context(), strings.Replace(host, "localhost", "127.0.0.1", 1), config, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.CloseWithError(0, "") }()
-	stream, err := new(http3.Transport).NewClientConn(conn).OpenRequestStream(t.Context())
+	stream, err := dialHTTP3(t, host).OpenRequestStream(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,14 +168,7 @@ func TestBodyCutOffOverHTTP3IsAClientError(t *testing.T) {
 func TestHTTP3WebSocketCostsLikeAGET(t *testing.T) {
 	g, up := startHTTP3(t)
 	host := strings.TrimPrefix(g.API, "http://")
-	config := insecure(nil)
-	config.NextProtos = []string{http3.NextProtoH3}
-	conn, err := quic.DialAddr(t.Context(), strings.Replace(host, "localhost", "127.0.0.1", 1), config, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.CloseWithError(0, "") }()
-	client := new(http3.Transport).NewClientConn(conn)
+	client := dialHTTP3(t, host)
 	<-client.ReceivedSettings() // whether it takes such a CONNECT
 	r := must(http.NewRequestWithContext(t.Context(), http.MethodConnect, "https://"+host+"/limited/search", nil))
 	r.Proto = "websocket"
@@ -214,14 +200,7 @@ func TestPreflightsOverHTTP3AreAnswered(t *testing.T) {
 		w.Header().Set("Access-Control-Allow-Origin", "https://app.example")
 	})
 	host := strings.TrimPrefix(g.API, "http://")
-	config := insecure(nil)
-	config.NextProtos = []string{http3.NextProtoH3}
-	conn, err := quic.DialAddr(t.Context(), strings.Replace(host, "localhost", "127.0.0.1", 1), config, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.CloseWithError(0, "") }()
-	client := new(http3.Transport).NewClientConn(conn)
+	client := dialHTTP3(t, host)
 	for path, want := range map[string]int{"/called/1": http.StatusNoContent, "/asked/1": http.StatusOK} {
 		r := must(http.NewRequestWithContext(t.Context(), http.MethodOptions, "https://"+host+path, nil))
 		r.Header = http.Header{"Origin": {"https://app.example"}, "Access-Control-Request-Method": {"PUT"}}
@@ -237,6 +216,19 @@ func TestPreflightsOverHTTP3AreAnswered(t *testing.T) {
 	if hits := up.Hits(); len(hits) != 1 || hits[0].Method != http.MethodOptions || hits[0].ContentLength != 0 {
 		t.Errorf("the upstream saw %v", hits)
 	}
+}
+
+// dialHTTP3 connects to a site, until the test ends.
+func dialHTTP3(t *testing.T, host string) *http3.ClientConn {
+	t.Helper()
+	config := insecure(nil)
+	config.NextProtos = []string{http3.NextProtoH3}
+	conn, err := quic.DialAddr(t.Context(), strings.Replace(host, "localhost", "127.0.0.1", 1), config, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.CloseWithError(0, "") })
+	return new(http3.Transport).NewClientConn(conn)
 }
 
 func insecure(sessions tls.ClientSessionCache) *tls.Config {

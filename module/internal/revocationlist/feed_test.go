@@ -229,6 +229,27 @@ func TestStalenessCountsFromTheFeedsLoss(t *testing.T) {
 	})
 }
 
+func revokeAtAnotherNode(t *testing.T, s store.Backend, grant string) {
+	t.Helper()
+	other, err := New(Config{Store: s, MaxTokenLife: hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Revoke(t.Context(), store.Revocation{Of: store.RevokeGrant, Value: grant}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// followsWithinASecond revokes a grant at another node.
+func followsWithinASecond(t *testing.T, l *List, s store.Backend) {
+	t.Helper()
+	revokeAtAnotherNode(t, s, "g")
+	time.Sleep(time.Second)
+	if revoked, err := l.Revoked(Token{Grant: "g"}); !revoked || err != nil {
+		t.Errorf("a second after the revocation: %t, %v", revoked, err)
+	}
+}
+
 // flaky fails each load while it is set, after it has delivered a few revocations.
 type flaky struct {
 	*storetest.Memory
@@ -247,16 +268,7 @@ func (f flaky) Watch(ctx context.Context, kind store.Kind, deliver func([]store.
 func TestRevocationHoldsWithinASecondOfFailedLoads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, failing := storetest.NewMemory(nil), new(atomic.Bool)
-		other, err := New(Config{Store: m, MaxTokenLife: hour})
-		if err != nil {
-			t.Fatal(err)
-		}
-		revoke := func(grant string) {
-			if err := other.Revoke(t.Context(), store.Revocation{Of: store.RevokeGrant, Value: grant}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		revoke("before")
+		revokeAtAnotherNode(t, m, "before")
 		r, _, stop, done := fed(t, flaky{m, failing})
 		failing.Store(true)
 		m.Fail(errDown)
@@ -264,11 +276,7 @@ func TestRevocationHoldsWithinASecondOfFailedLoads(t *testing.T) {
 		m.Fail(nil)
 		time.Sleep(3200 * time.Millisecond)
 		failing.Store(false)
-		revoke("after")
-		time.Sleep(time.Second)
-		if revoked, err := r.Revoked(Token{Grant: "after"}); !revoked || err != nil {
-			t.Errorf("a second after the last failed load: %t, %v", revoked, err)
-		}
+		followsWithinASecond(t, r, m)
 		stop()
 		<-done
 	})
@@ -295,17 +303,7 @@ func TestRevocationHoldsWithinASecondAlthoughTheFeedEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := storetest.NewMemory(nil)
 		r, _, stop, done := fed(t, blind{m, new(atomic.Int32)})
-		other, err := New(Config{Store: m, MaxTokenLife: hour})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := other.Revoke(t.Context(), store.Revocation{Of: store.RevokeGrant, Value: "g"}); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Second)
-		if revoked, err := r.Revoked(Token{Grant: "g"}); !revoked || err != nil {
-			t.Errorf("a second after the revocation: %t, %v", revoked, err)
-		}
+		followsWithinASecond(t, r, m)
 		stop()
 		<-done
 	})
@@ -340,17 +338,7 @@ func TestRevocationHoldsWithinASecondAlthoughTwoLoadsTimeOut(t *testing.T) {
 		}
 		time.Sleep(201 * time.Millisecond) // the last attempt before the store's return has just failed
 		lose.Store(2)
-		other, err := New(Config{Store: m, MaxTokenLife: hour})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := other.Revoke(t.Context(), store.Revocation{Of: store.RevokeGrant, Value: "g"}); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Second)
-		if revoked, err := r.Revoked(Token{Grant: "g"}); !revoked || err != nil {
-			t.Errorf("a second after the revocation: %t, %v", revoked, err)
-		}
+		followsWithinASecond(t, r, m)
 		stop()
 		<-done
 	})
@@ -371,17 +359,7 @@ func returnAfter(t *testing.T, away time.Duration) {
 	m.Fail(errDown)
 	time.Sleep(away)
 	m.Fail(nil)
-	other, err := New(Config{Store: m, MaxTokenLife: hour})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Revoke(t.Context(), store.Revocation{Of: store.RevokeGrant, Value: "g"}); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(time.Second)
-	if revoked, err := r.Revoked(Token{Grant: "g"}); !revoked || err != nil {
-		t.Errorf("a second after the store's return: %t, %v", revoked, err)
-	}
+	followsWithinASecond(t, r, m)
 	if n := strings.Count(log.String(), "is lost"); n < 1 || n > 1+int(away/maxPause) {
 		t.Errorf("%d warnings in %v", n, away)
 	}
