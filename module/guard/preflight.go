@@ -10,8 +10,8 @@ import (
 )
 
 // isPreflight recognises what a browser sends before a cross-origin request
-// (Fetch, section 3.2.2): never with credentials or a body. Over HTTP/2 and HTTP/3 the length
-// of a body that no field announces is not known yet; no preflight passes one on.
+// (Fetch, section 3.2.2): never with credentials or a body. Over HTTP/2 and HTTP/3 a request
+// without a Content-Length may still have a body, which is not passed on.
 func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.ContentLength <= 0 && len(r.TransferEncoding) == 0 && len(r.Header["Authorization"]) == 0 &&
 		r.Header.Get("Origin") != "" && r.Header.Get("Access-Control-Request-Method") != ""

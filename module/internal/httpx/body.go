@@ -12,8 +12,8 @@ import (
 // LimitBody bounds the body of a request to size bytes, all of which must arrive within the given
 // time from now. Bytes that the handler leaves unread count too, because net/http reads them before
 // it responds. Without the deadline, a client that sends a byte now and then could keep its
-// connection, and the memory behind it, open indefinitely. Over HTTP/2 and HTTP/3 even a body of no
-// bytes can be left without an end.
+// connection, and the memory behind it, open indefinitely. Over HTTP/2 and HTTP/3 even an empty body
+// may never end.
 //
 // The read deadline is cleared at the end of the body: it cuts off neither a handler that is still
 // working nor the next request on the connection. With full duplex over HTTP/1, a response that comes

@@ -31,8 +31,8 @@ func (s Signer) Sign(text string) ([]byte, error) {
 	return s.algorithm.method.Sign(text, s.private.Signer)
 }
 
-// Signer returns the key that signs now. It makes the first key of an algorithm. If the ring is so old that other nodes may
-// have replaced the key, which would refuse its tokens before these expire, it has to be read.
+// Signer returns the key that signs now. It makes the first key of an algorithm. It fails if the store cannot be read and
+// the ring in memory is so old that other nodes may have replaced the key and would refuse tokens signed with it.
 func (r *Ring) Signer(ctx context.Context, alg string) (Signer, error) {
 	if s, err := r.snapshot(ctx); err == nil && r.Now().Sub(s.read) >= lead {
 		if _, err := r.share(ctx, "seek", r.seek); err != nil {

@@ -13,9 +13,8 @@ import (
 
 // The pause between two attempts to follow the feed. The first is very short: a feed may end up to 800 ms after the last
 // revocation that it could deliver, and the next load has the rest of the second. Pauses stay short while the store cannot
-// be reached: once it can, a revocation holds within its second, even if the answers to two loads are lost and cost a
-// timeout of 200 ms each. A load that fails on its way has cost the store something: then the pause may also last as long
-// as what was read takes to be read.
+// be reached: once it can, a revocation holds within its second, even if two loads fail with a timeout of 200 ms each. A
+// load that fails partway has cost the store something, so the pause may grow by the time it took to read that part.
 const (
 	firstPause = 10 * time.Millisecond
 	reachPause = 150 * time.Millisecond // at most, after an attempt that read nothing

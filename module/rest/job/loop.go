@@ -91,8 +91,8 @@ func (q *Queue) loop(ctx context.Context) {
 }
 
 // lookThrough processes waiting jobs and those whose lease was not renewed, oldest first. Without a free worker
-// it ends at the first job that was never started, as those behind it were not. A job that cannot be read stays
-// for a node of the release that wrote it.
+// it stops at the first job that was never started, because those behind it were not started either. A job that
+// cannot be read stays for a node of the release that wrote it.
 func (q *Queue) lookThrough(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookTimely)
 	defer cancel()

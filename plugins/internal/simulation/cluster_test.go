@@ -21,7 +21,8 @@ const (
 	slots    = 16384
 	hostname = "redis%d.test:6379"
 
-	// agingStep is how much too long a key may live: miniredis needs time for every key to make all of them older.
+	// agingStep is how much longer than its TTL a key may live. miniredis updates every key when time passes, so
+	// this is not done for each command.
 	agingStep = 50 * time.Millisecond
 )
 
@@ -66,11 +67,11 @@ func newCluster(t *testing.T, seed uint64, skew [servers]time.Duration) *cluster
 	return c
 }
 
-// aging makes the keys of a server expire.
+// aging lets the keys of a server expire.
 type aging struct {
 	mu    sync.Mutex
 	redis *miniredis.Miniredis
-	until time.Time // keys are as old as they were then
+	until time.Time // up to which the keys have aged
 }
 
 func (a *aging) advance(now time.Time) {
