@@ -140,9 +140,33 @@ func (e *effort) spend(value any, asked weights, left *float64) bool {
 			}
 		}
 	case []any:
-		return e.spendAll(value, asked, left)
+		for s, n := range asked {
+			if isDistinct(s) {
+				*left -= n * valueCost * float64(countValues(value))
+			}
+		}
+		return *left >= 0 && e.spendAll(value, asked, left)
 	}
 	return true
+}
+
+// valueCost is what each value in a list costs whose elements must differ, as a part of a check. Lists in one another are read
+// once for each of them.
+const valueCost = 0.25
+
+func countValues(v any) int {
+	n := 1
+	switch v := v.(type) {
+	case map[string]any:
+		for _, member := range v {
+			n += countValues(member)
+		}
+	case []any:
+		for _, element := range v {
+			n += countValues(element)
+		}
+	}
+	return n
 }
 
 // spendAll visits once what all elements after the first ones have in common.

@@ -137,7 +137,7 @@ func (d *Described) keyword(value any, partial bool) any {
 }
 
 func scalarKeywords(to map[string]any, s *jsonschema.Schema) {
-	if s.UniqueItems {
+	if isDistinct(s) {
 		to["uniqueItems"] = true
 	}
 	if s.Types != nil {
