@@ -49,6 +49,20 @@ func TestPathSpellingsCannotReduceTheCost(t *testing.T) {
 	}
 }
 
+// If an API changed to HTTP/2 on a connection of the gateway, further requests there would pass every limit.
+func TestConnectionBehindALimitStaysHTTP1(t *testing.T) {
+	port := harness.FreePorts(t, 1)[0]
+	_, up := startSite(t, site+fmt.Sprintf("http://localhost:%d {\n\tapi_limit {\n\t\tip 100 1h\n\t}\n\treverse_proxy $UPSTREAM\n}\n", port))
+	for upgrade, passes := range map[string]bool{"h2c": false, "websocket, h2c": false, "TLS/1.2": false, "websocket": true} {
+		harness.Wire(t, fmt.Sprintf("http://localhost:%d", port), "GET /x", "Connection: Upgrade, HTTP2-Settings", "Upgrade: "+upgrade, "HTTP2-Settings: AAMAAABkAARAAAAA")
+		for _, hit := range wantHits(t, up, 1) {
+			if got := hit.Header.Get("Upgrade"); (got != "") != passes || hit.Header.Get("HTTP2-Settings") != "" {
+				t.Errorf("%s: %v", upgrade, hit.Header)
+			}
+		}
+	}
+}
+
 // A refusal does not send the client to a Retry-After that is not there.
 func TestRequestCostingMoreThanItsLimitIsToldSo(t *testing.T) {
 	g, up := startSite(t, strings.Replace(site, "http://$API {", "http://$API {\n\tapi_limit {\n\t\tip 3 1h\n\t\tcost 4 /public/all\n\t\tcost 2 /public\n\t}\n", 1))
