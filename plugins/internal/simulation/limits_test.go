@@ -145,7 +145,7 @@ func (w *world) playLimits(faults bool, kind traffic) {
 	var asking, disturbance sync.WaitGroup
 	stop := make(chan struct{})
 	if faults {
-		w.lossy = 0.0005
+		w.lossy = 0.002
 		disturbance.Go(func() { w.disturb(stop) })
 	}
 	for node := range kind.nodes {

@@ -73,7 +73,7 @@ func (w *world) playRecords(faults bool) {
 	var actors, disturbance sync.WaitGroup
 	stop := make(chan struct{})
 	if faults {
-		w.lossy = 0.0005
+		w.lossy = 0.002
 		disturbance.Go(func() { w.disturb(stop) })
 	}
 	for node := range nodes {
