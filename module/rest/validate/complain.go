@@ -40,7 +40,7 @@ func first(err *jsonschema.ValidationError) fault {
 // leaves returns the faults without causes. If a value satisfies none of several schemas and
 // several members are at fault, the reasons explain little, and the value itself is reported.
 func leaves(list []fault, err *jsonschema.ValidationError) []fault {
-	at := slices.Clone(err.InstanceLocation)
+	at := slices.Clip(err.InstanceLocation)
 	switch k := err.ErrorKind.(type) {
 	case *kind.AnyOf, *kind.OneOf:
 		return append(list, choice(at, err))

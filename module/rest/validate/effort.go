@@ -20,6 +20,8 @@ type effort struct {
 	// beside maps each schema to those that are checked against the same value, including
 	// itself, and how often.
 	beside map[*jsonschema.Schema]weights
+	// numbers are how many values of each enum are numbers. Strings are compared in no time.
+	numbers map[*jsonschema.Schema]float64
 }
 
 // longNumber is how many other checks a number costs whose fraction has hundreds of digits:
@@ -56,7 +58,7 @@ func (w weights) any(n float64, v any) {
 
 // newEffort visits all schemas that are reachable from the given ones.
 func newEffort(from ...*jsonschema.Schema) *effort {
-	e := &effort{make(map[*jsonschema.Schema]weights)}
+	e := &effort{make(map[*jsonschema.Schema]weights), make(map[*jsonschema.Schema]float64)}
 	for len(from) > 0 {
 		s := from[len(from)-1]
 		from = from[:len(from)-1]
@@ -88,6 +90,13 @@ func (e *effort) follow(s *jsonschema.Schema) weights {
 	}
 	w, next := weights{s: 1}, make(weights)
 	e.beside[s] = w
+	if s.Enum != nil {
+		for _, v := range s.Enum.Values {
+			if _, ok := v.(json.Number); ok {
+				e.numbers[s]++
+			}
+		}
+	}
 	next.add(1, s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else)
 	if s.DynamicRef != nil {
 		next.add(1, s.DynamicRef.Ref)
@@ -113,17 +122,17 @@ func (e *effort) follow(s *jsonschema.Schema) weights {
 // fits reports whether checking a body against a schema is within the permitted work.
 func (e *effort) fits(s *jsonschema.Schema, body map[string]any) bool {
 	left := float64(most)
-	return e.spend(body, e.beside[s], &left)
+	return e.spend(body, e.beside[s], 0, &left)
 }
 
+// shallow is the depth up to which a check costs the same. Each fault has a list of the names that lead to its value.
+const shallow = 8
+
 // spend visits a value and everything nested in it once.
-func (e *effort) spend(value any, asked weights, left *float64) bool {
-	each := 1.0
-	if number, ok := value.(json.Number); ok && long(string(number)) {
-		each = longNumber
-	}
-	for _, n := range asked {
-		*left -= n * each
+func (e *effort) spend(value any, asked weights, depth int, left *float64) bool {
+	each := max(1, float64(depth)/shallow)
+	for s, n := range asked {
+		*left -= n * each * e.cost(s, value)
 	}
 	if *left < 0 {
 		return false
@@ -135,19 +144,36 @@ func (e *effort) spend(value any, asked weights, left *float64) bool {
 			for s, n := range asked {
 				member(s, name, false, n, next)
 			}
-			if !e.spend(v, e.all(next), left) {
+			if !e.spend(v, e.all(next), depth+1, left) {
 				return false
 			}
 		}
 	case []any:
-		for s, n := range asked {
-			if isDistinct(s) {
-				*left -= n * valueCost * float64(countValues(value))
-			}
-		}
-		return *left >= 0 && e.spendAll(value, asked, left)
+		return e.spendAll(value, asked, depth, left)
 	}
 	return true
+}
+
+// requiredCost is how many members cost a check if all that are required are missing: a fault lists them.
+const requiredCost = 10
+
+// cost is the cost of checking a value, without what is nested in it, against one schema.
+func (e *effort) cost(s *jsonschema.Schema, value any) float64 {
+	switch value := value.(type) {
+	case json.Number:
+		n := 1 + e.numbers[s]
+		if long(string(value)) {
+			n *= longNumber
+		}
+		return n
+	case map[string]any:
+		return 1 + float64(len(s.Required))/requiredCost
+	case []any:
+		if isDistinct(s) {
+			return 1 + valueCost*float64(countValues(value))
+		}
+	}
+	return 1
 }
 
 // valueCost is what each value in a list costs whose elements must differ, as a part of a check. Lists in one another are read
@@ -170,7 +196,7 @@ func countValues(v any) int {
 }
 
 // spendAll visits once what all elements after the first ones have in common.
-func (e *effort) spendAll(list []any, asked weights, left *float64) bool {
+func (e *effort) spendAll(list []any, asked weights, depth int, left *float64) bool {
 	first := 0
 	for s := range asked {
 		tuple, _ := s.Items.([]*jsonschema.Schema)
@@ -188,7 +214,7 @@ func (e *effort) spendAll(list []any, asked weights, left *float64) bool {
 				rest = next
 			}
 		}
-		if !e.spend(v, next, left) {
+		if !e.spend(v, next, depth+1, left) {
 			return false
 		}
 	}

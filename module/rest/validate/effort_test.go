@@ -23,7 +23,10 @@ const (
 		{"type":"object","properties":{"or":{"type":"array","items":{"$ref":"#/$defs/node"}}},"required":["or"]},
 		{"type":"object","properties":{"not":{"$ref":"#/$defs/node"}},"additionalProperties":{"$ref":"#/$defs/node"},"required":["not"]},
 		{"type":"string"}]}}}`
-	flat = `{"properties":{"list":{"type":"array","prefixItems":[{"type":"integer"}],"items":{"type":"integer"}},"map":{"patternProperties":{"^a":{"type":"integer"}},"additionalProperties":false}}}`
+	tree     = `{"properties":{"where":{"$ref":"#/$defs/tree"}},"$defs":{"tree":{"type":"array","items":{"$ref":"#/$defs/tree"}}}}`
+	choices  = `{"properties":{"list":{"items":{"enum":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,"a","b","c","d","e"]}}}}`
+	required = `{"properties":{"list":{"items":{"required":["a","b","c","d","e","f","g","h","i","j","k","l","m","n","o","p","q","r","s","t","u","v","w","x","y","z","A","B","C","D","E","F","G","H","I","J","K","L","M","N","O","P","Q","R","S","T","U","V","W","X","Y","Z"]}}}}`
+	flat     = `{"properties":{"list":{"type":"array","prefixItems":[{"type":"integer"}],"items":{"type":"integer"}},"map":{"patternProperties":{"^a":{"type":"integer"}},"additionalProperties":false}}}`
 )
 
 func nested(open, inner, end string, levels int) string {
@@ -49,6 +52,13 @@ func TestBodyWithExcessiveEffortIsRefused(t *testing.T) {
 		"a list of too many for anyone": {flat, `{"list":[` + strings.Repeat("1,", most) + `1]}`, 413},
 		"many large numbers":            {flat, `{"list":[` + strings.Repeat("1e400,", 50_000) + `1]}`, 413},
 		"many numbers with exponents":   {flat, `{"list":[` + strings.Repeat("1e9,", 50_000) + `1]}`, 0},
+		"faults deep down":              {tree, nested("[", strings.Repeat("1,", 10_000)+"1", "]", 100), 400},
+		"many faults deep down":         {tree, nested("[", strings.Repeat("1,", 200_000)+"1", "]", 100), 413},
+		"numbers to choose from":        {choices, `{"list":[` + strings.Repeat("20,", 20_000) + `1]}`, 0},
+		"many numbers to choose from":   {choices, `{"list":[` + strings.Repeat("20,", 200_000) + `1]}`, 413},
+		"many texts to choose from":     {choices, `{"list":[` + strings.Repeat(`"e",`, 200_000) + `1]}`, 0},
+		"lacking members":               {required, `{"list":[` + strings.Repeat("{},", 20_000) + `{}]}`, 400},
+		"many lacking members":          {required, `{"list":[` + strings.Repeat("{},", 200_000) + `{}]}`, 413},
 		"members by a pattern":          {flat, `{"map":{"ab":1,"ac":2}}`, 0},
 		"members that there are not":    {flat, `{"map":{"ab":1,"b":2}}`, 400},
 	} {
@@ -80,7 +90,7 @@ func TestEffortMatchesTheWorkDone(t *testing.T) {
 			body["where"] = map[string]any{"kind": "and", "of": []any{body["where"]}}
 		}
 		left := float64(most)
-		s.effort.spend(body, s.effort.beside[s.whole], &left)
+		s.effort.spend(body, s.effort.beside[s.whole], 0, &left)
 		if spent := most - left; spent < float64(int(4)<<levels) || spent > float64(int(40)<<levels) {
 			t.Errorf("%d levels: %v", levels, spent)
 		}
