@@ -20,7 +20,7 @@ type effort struct {
 	// beside maps each schema to those that are checked against the same value, including
 	// itself, and how often.
 	beside map[*jsonschema.Schema]weights
-	// numbers are how many values of each enum are numbers. Strings are compared in no time.
+	// numbers are how many values of each enum are numbers, which take long to compare.
 	numbers map[*jsonschema.Schema]float64
 }
 
@@ -157,23 +157,29 @@ func (e *effort) spend(value any, asked weights, depth int, left *float64) bool 
 // requiredCost is how many members cost a check if all that are required are missing: a fault lists them.
 const requiredCost = 10
 
+// enumCost is how many values of an enum cost a check: each is looked at.
+const enumCost = 200
+
 // cost is the cost of checking a value, without what is nested in it, against one schema.
 func (e *effort) cost(s *jsonschema.Schema, value any) float64 {
+	n := 1.0
+	if s.Enum != nil {
+		n += float64(len(s.Enum.Values)) / enumCost
+	}
 	switch value := value.(type) {
 	case json.Number:
-		n := 1 + e.numbers[s]
+		n += e.numbers[s]
 		if long(string(value)) {
 			n *= longNumber
 		}
-		return n
 	case map[string]any:
-		return 1 + float64(len(s.Required))/requiredCost
+		n += float64(len(s.Required)) / requiredCost
 	case []any:
 		if isDistinct(s) {
-			return 1 + valueCost*float64(countValues(value))
+			n += valueCost * float64(countValues(value))
 		}
 	}
-	return 1
+	return n
 }
 
 // valueCost is what each value in a list costs whose elements must differ, as a part of a check. Lists in one another are read

@@ -57,6 +57,7 @@ func TestBodyWithExcessiveEffortIsRefused(t *testing.T) {
 		"numbers to choose from":        {choices, `{"list":[` + strings.Repeat("20,", 20_000) + `1]}`, 0},
 		"many numbers to choose from":   {choices, `{"list":[` + strings.Repeat("20,", 200_000) + `1]}`, 413},
 		"many texts to choose from":     {choices, `{"list":[` + strings.Repeat(`"e",`, 200_000) + `1]}`, 0},
+		"many texts, of very many":      {`{"properties":{"list":{"items":{"enum":["a"` + strings.Repeat(`,"b"`, 10_000) + `,"e"]}}}}`, `{"list":[` + strings.Repeat(`"e",`, 100_000) + `"e"]}`, 413},
 		"lacking members":               {required, `{"list":[` + strings.Repeat("{},", 20_000) + `{}]}`, 400},
 		"many lacking members":          {required, `{"list":[` + strings.Repeat("{},", 200_000) + `{}]}`, 413},
 		"members by a pattern":          {flat, `{"map":{"ab":1,"ac":2}}`, 0},
