@@ -5,6 +5,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 
@@ -37,7 +38,7 @@ func refusedBehind(err error, h http.Header) bool {
 // unavailable answers a request that could not be judged. One whose client has gone did not need to
 // be.
 func (l *Limit) unavailable(w http.ResponseWriter, r *http.Request, err error) error {
-	if !handler.IsGone(r, err) {
+	if !httpx.IsGone(r.Context(), err) {
 		l.unreported.failed.Inc()
 		(&decision{limit: l, result: resultUnavailable}).record(r)
 		handler.ObserveLimit(l.app.Decisions(), r, http.StatusServiceUnavailable, "limiter_unavailable")

@@ -161,13 +161,13 @@ type Verifier interface {
 
 // Metrics counts. The labels are closed sets; implementations never see client ids.
 type Metrics interface {
-	// TokenRequest: outcome is "issued" or the error code.
+	// TokenRequest: outcome is "issued", the error code or "client_gone".
 	TokenRequest(grant, outcome string)
 	// SignIn: outcome is one of "ok", "refused", "locked", "limited", "error".
 	SignIn(outcome string)
-	// Revocation: outcome is "revoked", "nothing" (there was nothing to revoke) or the error code.
+	// Revocation: outcome is "revoked", "nothing" (there was nothing to revoke), the error code or "client_gone".
 	Revocation(outcome string)
-	// Introspection: outcome is "active", "inactive" or the error code.
+	// Introspection: outcome is "active", "inactive", the error code or "client_gone".
 	Introspection(outcome string)
 	// DeprecatedGrant counts what was issued by a grant type of the past.
 	DeprecatedGrant(grant string)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 )
 
 func TestPasswordHashingConcurrencyIsLimited(t *testing.T) { // E14
@@ -119,7 +120,7 @@ func TestAbandonedSignInKeepsItsSlotUntilHashed(t *testing.T) { // E14
 		gone, leave := context.WithCancel(t.Context())
 		third := send(gone)
 		leave() // who leaves the queue frees it at once
-		if <-third != http.StatusServiceUnavailable || len(d.began) != 1 {
+		if <-third != httpx.StatusClientGone || len(d.began) != 1 || g.metrics.faults != 0 {
 			t.Error("a waiting browser went away")
 		}
 		close(d.end)

@@ -60,7 +60,7 @@ type route struct {
 type clientEndpoint interface {
 	Serve(w http.ResponseWriter, r *http.Request, client *oauth.Client, form httpx.Form)
 	// Refuse answers a form that could not be read (it is empty then), or whose client is not authenticated.
-	Refuse(w http.ResponseWriter, form httpx.Form, err error)
+	Refuse(w http.ResponseWriter, r *http.Request, form httpx.Form, err error)
 }
 
 // table lists every path of the server, relative to the host. A path that ends in a slash stands
@@ -166,7 +166,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			s.page.Error(w, r, http.StatusMethodNotAllowed, webui.ErrorView{Code: "method_not_allowed"})
 			return
 		}
-		s.respond.WriteError(w, oauth.E(oauth.InvalidRequest, "this address answers "+strings.Join(rt.methods, " and ")+" only").WithStatus(http.StatusMethodNotAllowed))
+		s.respond.WriteError(w, r, oauth.E(oauth.InvalidRequest, "this address answers "+strings.Join(rt.methods, " and ")+" only").WithStatus(http.StatusMethodNotAllowed))
 		return
 	}
 	r = r.WithContext(store.OneRequest(r.Context()))
@@ -184,12 +184,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Server) serveClient(w http.ResponseWriter, r *http.Request, rt route) {
 	form, err := oauthhttp.ReadForm(r, rt.repeatable...)
 	if err != nil {
-		rt.client.Refuse(w, form, err)
+		rt.client.Refuse(w, r, form, err)
 		return
 	}
 	client, err := s.clientAuth.Authenticate(r, form, w.Header())
 	if err != nil {
-		rt.client.Refuse(w, form, err)
+		rt.client.Refuse(w, r, form, err)
 		return
 	}
 	rt.client.Serve(w, r, client, form)

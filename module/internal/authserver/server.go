@@ -96,7 +96,7 @@ func (s *Server) RefusePlaintext(w http.ResponseWriter, r *http.Request) {
 	case rt.plaintext != nil:
 		rt.plaintext(w, r)
 	default:
-		s.respond.WriteError(w, oauth.E(oauth.InvalidRequest, "this address must be requested over https"))
+		s.respond.WriteError(w, r, oauth.E(oauth.InvalidRequest, "this address must be requested over https"))
 	}
 }
 

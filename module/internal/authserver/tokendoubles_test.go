@@ -192,8 +192,9 @@ func (v *rigVerifier) Verify(ctx context.Context, raw string) (*token.Access, er
 }
 
 type rigMetrics struct {
-	mu    sync.Mutex
-	lines []string
+	mu     sync.Mutex
+	lines  []string
+	faults int // sign-ins that failed for a technical reason
 }
 
 func (m *rigMetrics) TokenRequest(grant, outcome string) {
@@ -202,7 +203,13 @@ func (m *rigMetrics) TokenRequest(grant, outcome string) {
 	m.lines = append(m.lines, grant+" "+outcome)
 }
 
-func (m *rigMetrics) SignIn(string) {}
+func (m *rigMetrics) SignIn(outcome string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if outcome == "error" {
+		m.faults++
+	}
+}
 
 func (m *rigMetrics) Revocation(outcome string)    { m.TokenRequest("revoke", outcome) }
 func (m *rigMetrics) Introspection(outcome string) { m.TokenRequest("introspect", outcome) }

@@ -1,12 +1,12 @@
 package handler
 
 import (
-	"context"
 	"errors"
 	"net/http"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
@@ -34,8 +34,8 @@ func (f *Failure) Unwrap() error { return f.Cause }
 // the client has no ID and no trace: nobody logs it, and the trace costs more than the answer. What
 // failed because the client has gone is no fault of the gateway: its status is 499.
 func Error(r *http.Request, status int, f *Failure) error {
-	if status >= http.StatusInternalServerError && IsGone(r, f.Cause) {
-		status = statusClientGone
+	if status >= http.StatusInternalServerError && httpx.IsGone(r.Context(), f.Cause) {
+		status = httpx.StatusClientGone
 	}
 	if status < http.StatusInternalServerError && Shaped(r) {
 		return caddyhttp.HandlerError{StatusCode: status, Err: f}
@@ -65,14 +65,6 @@ func UnavailableTo(w http.ResponseWriter, r *http.Request, cause error) error {
 func unavailable(w http.ResponseWriter, cause error) *Failure {
 	w.Header().Set("Retry-After", "1")
 	return &Failure{Code: "unavailable", Message: "the service is temporarily unavailable, try again", Cause: cause}
-}
-
-// statusClientGone is for the access log alone, as in Caddy's reverse_proxy: nobody receives it.
-const statusClientGone = 499
-
-// IsGone reports whether something failed because the client of the request has gone.
-func IsGone(r *http.Request, cause error) bool {
-	return errors.Is(cause, context.Canceled) && errors.Is(r.Context().Err(), context.Canceled)
 }
 
 // StatusOf returns the status with which Caddy answers an error.

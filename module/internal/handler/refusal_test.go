@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 )
 
 func TestClientDisconnectIsNotAGatewayError(t *testing.T) {
@@ -20,7 +22,7 @@ func TestClientDisconnectIsNotAGatewayError(t *testing.T) {
 		{"a failure", false, failed, http.StatusServiceUnavailable},
 		{"a failure while the client goes", true, failed, http.StatusServiceUnavailable},
 		{"the gateway gave up", false, context.Canceled, http.StatusServiceUnavailable},
-		{"the client gave up", true, fmt.Errorf("limiter: %w", context.Canceled), statusClientGone},
+		{"the client gave up", true, fmt.Errorf("limiter: %w", context.Canceled), httpx.StatusClientGone},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRequest(nil)

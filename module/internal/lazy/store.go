@@ -93,6 +93,8 @@ func countOperation[T any](s *Store, ctx context.Context, name string, op func(s
 	result := "ok"
 	switch {
 	case err == nil:
+	case errors.Is(err, context.Canceled) && errors.Is(ctx.Err(), context.Canceled):
+		return v, err // whoever asked has gone, which says nothing about the store
 	case errors.Is(err, store.ErrNotFound):
 		result = "miss"
 	case errors.Is(err, store.ErrExists), errors.Is(err, store.ErrConflict):

@@ -19,15 +19,15 @@ func closedSets() []closedSet {
 	// The codes of RFC 6749 section 5.2, RFC 8707 and those for refusals of ours.
 	refusals := []string{
 		"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
-		"invalid_target", "slow_down", "server_error", "temporarily_unavailable",
+		"invalid_target", "slow_down", "server_error", "temporarily_unavailable", "client_gone",
 	}
-	endpoint := []string{"invalid_request", "invalid_client", "unauthorized_client", "slow_down", "server_error", "temporarily_unavailable"}
+	endpoint := []string{"invalid_request", "invalid_client", "unauthorized_client", "slow_down", "server_error", "temporarily_unavailable", "client_gone"}
 	set := func(of *prometheus.CounterVec, values ...[]string) closedSet { return closedSet{of, values} }
 	return []closedSet{
 		set(tokenRequests, grants, append([]string{"issued"}, refusals...)),
 		set(tokenRequests, []string{"urn:ietf:params:oauth:grant-type:device_code"}, []string{"authorization_pending", "access_denied", "expired_token"}),
 		set(tokenRequests, []string{"variantb_authorization_code", "variantb_refresh_token"},
-			[]string{"issued", "invalid_parameter", "invalid_client", "invalid_grant", "unsupported_grant_type", "method_not_allowed", "rate_limited", "server_error", "unavailable"}),
+			[]string{"issued", "invalid_parameter", "invalid_client", "invalid_grant", "unsupported_grant_type", "method_not_allowed", "rate_limited", "server_error", "unavailable", "client_gone"}),
 		set(revocations, append([]string{"revoked", "nothing"}, endpoint...)),
 		set(introspected, append([]string{"active", "inactive", "insufficient_scope"}, endpoint...)),
 		set(signIns, []string{"ok", "refused", "locked", "limited", "error"}),

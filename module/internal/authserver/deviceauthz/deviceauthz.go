@@ -55,15 +55,15 @@ type deviceAnswer struct {
 func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, client *oauth.Client, form httpx.Form) {
 	answer, err := e.begin(r, client, form)
 	if err != nil {
-		e.Refuse(w, form, err)
+		e.Refuse(w, r, form, err)
 		return
 	}
 	e.Respond.WriteJSON(w, http.StatusOK, answer)
 }
 
 // Refuse answers an error, also one that came before Serve.
-func (e *Endpoint) Refuse(w http.ResponseWriter, _ httpx.Form, err error) {
-	e.Respond.WriteError(w, err)
+func (e *Endpoint) Refuse(w http.ResponseWriter, r *http.Request, _ httpx.Form, err error) {
+	e.Respond.WriteError(w, r, err)
 }
 
 func (e *Endpoint) begin(r *http.Request, client *oauth.Client, form httpx.Form) (deviceAnswer, error) {

@@ -75,7 +75,7 @@ func (d *Documents) ServeMetadata(w http.ResponseWriter, r *http.Request) {
 func (d *Documents) ServeKeys(w http.ResponseWriter, r *http.Request) {
 	keys, err := d.PublicKeys(r.Context())
 	if err != nil {
-		d.Respond.WriteError(w, oauth.Unavailable(err))
+		d.Respond.WriteError(w, r, oauth.Unavailable(err))
 		return
 	}
 	publish(w, r, document{body: keys.JSON, etag: keys.ETag})

@@ -19,7 +19,7 @@ import (
 func (t *Endpoint) serveByStatus(w http.ResponseWriter, r *http.Request, c *oauth.Client, form httpx.Form) {
 	access, err := t.admittedToken(r.Context(), c, form)
 	if err != nil {
-		t.refuseByStatus(w, c, form.Get("scope"), err)
+		t.refuseByStatus(w, r, c, form.Get("scope"), err)
 		return
 	}
 	answer := describeAccess(access)
@@ -33,8 +33,8 @@ func (t *Endpoint) serveByStatus(w http.ResponseWriter, r *http.Request, c *oaut
 
 // refuseByStatus answers with the challenge that the gateway forwards to its own client, so the realm is the
 // audience, like a guard's.
-func (t *Endpoint) refuseByStatus(w http.ResponseWriter, c *oauth.Client, scope string, err error) {
-	e := oauthhttp.AsError(err)
+func (t *Endpoint) refuseByStatus(w http.ResponseWriter, r *http.Request, c *oauth.Client, scope string, err error) {
+	e := oauthhttp.AnswerTo(r, err)
 	outcome := string(e.Code)
 	if e.Code == oauth.InvalidToken {
 		outcome = "inactive"
@@ -43,7 +43,7 @@ func (t *Endpoint) refuseByStatus(w http.ResponseWriter, c *oauth.Client, scope 
 	if e.Code == oauth.InvalidToken || e.Code == oauth.InsufficientScope {
 		oauthhttp.SetChallenge(w.Header(), e, t.Audiences.Of(c)[0], scope)
 	}
-	t.Respond.WriteError(w, e)
+	t.Respond.WriteError(w, r, e)
 }
 
 // admittedToken returns the access token if it may be used at the client's API and has all the scopes that the

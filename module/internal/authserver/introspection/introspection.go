@@ -43,7 +43,7 @@ type Endpoint struct {
 	Attempts *lockout.Book
 	// Guesses is how many unknown tokens a minute one client may send from one address.
 	Guesses int
-	// Count counts requests; outcome is "active", "inactive" or the error code.
+	// Count counts requests; outcome is "active", "inactive", the error code or "client_gone".
 	Count   func(outcome string)
 	Respond oauthhttp.Responder
 	// ClientIP is the address of the sender, without port.
@@ -73,7 +73,7 @@ func (t *Endpoint) Serve(w http.ResponseWriter, r *http.Request, client *oauth.C
 	case client.Public:
 		// Anybody can send a public client's id: this would serve whoever found a token.
 		w.Header().Set("WWW-Authenticate", clientauth.Challenge)
-		t.Refuse(w, form, oauth.E(oauth.InvalidClient, "a public client cannot introspect tokens"))
+		t.Refuse(w, r, form, oauth.E(oauth.InvalidClient, "a public client cannot introspect tokens"))
 		return
 	case client.IntrospectByStatus:
 		t.serveByStatus(w, r, client, form)
@@ -81,7 +81,7 @@ func (t *Endpoint) Serve(w http.ResponseWriter, r *http.Request, client *oauth.C
 	}
 	told, err := t.introspect(r, client, form.Get("token"))
 	if err != nil {
-		t.Refuse(w, form, err)
+		t.Refuse(w, r, form, err)
 		return
 	}
 	outcome := "inactive"
@@ -93,9 +93,9 @@ func (t *Endpoint) Serve(w http.ResponseWriter, r *http.Request, client *oauth.C
 }
 
 // Refuse answers and counts an error, also one that came before Serve.
-func (t *Endpoint) Refuse(w http.ResponseWriter, _ httpx.Form, err error) {
-	t.Count(string(oauthhttp.AsError(err).Code))
-	t.Respond.WriteError(w, err)
+func (t *Endpoint) Refuse(w http.ResponseWriter, r *http.Request, _ httpx.Form, err error) {
+	t.Count(string(oauthhttp.AnswerTo(r, err).Code))
+	t.Respond.WriteError(w, r, err)
 }
 
 func (t *Endpoint) introspect(r *http.Request, client *oauth.Client, sent string) (answer, error) {

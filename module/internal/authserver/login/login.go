@@ -149,7 +149,7 @@ func (e *Endpoint) signIn(w http.ResponseWriter, r *http.Request, b session.Brow
 	a.Vouched = password.VouchesFor(a.Known, b.Keys, f.username)
 	o, err := e.Passwords.Check(r.Context(), a)
 	if err != nil {
-		e.Passwords.CountSignIn("error")
+		e.Passwords.CountFault(r.Context(), err)
 		return nil, o, err
 	}
 	var who *session.SignedIn

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
@@ -28,8 +29,8 @@ type errorBody struct {
 }
 
 // WriteError answers with the [oauth.Error] in err, or with server_error if there is none.
-func (o Responder) WriteError(w http.ResponseWriter, err error) {
-	e := AsError(err)
+func (o Responder) WriteError(w http.ResponseWriter, r *http.Request, err error) {
+	e := AnswerTo(r, err)
 	switch {
 	case e.Status >= http.StatusInternalServerError:
 		o.Log.Error("request not answered", slog.String("error", string(e.Code)), slog.Any("cause", e.Cause))
@@ -56,6 +57,18 @@ func (o Responder) WriteJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", JSONType)
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // fails only when the client has gone
+}
+
+// clientGone is the answer that nobody receives.
+var clientGone = oauth.E(httpx.ClientGone, "").WithStatus(httpx.StatusClientGone)
+
+// AnswerTo is [AsError] for the answer to a request. What failed because the client has gone is no fault of the gateway.
+func AnswerTo(r *http.Request, err error) *oauth.Error {
+	e := AsError(err)
+	if e.Status >= http.StatusInternalServerError && httpx.IsGone(r.Context(), e.Cause) {
+		return clientGone
+	}
+	return e
 }
 
 // AsError returns the [oauth.Error] in err, or a server_error without a text whose cause is err.

@@ -57,6 +57,10 @@ func (p *Writer) fail(w http.ResponseWriter, r *http.Request, err error) {
 		p.redirectError(w, r, back)
 		return
 	}
+	if httpx.IsGone(r.Context(), err) {
+		w.WriteHeader(httpx.StatusClientGone)
+		return
+	}
 	refused, ok := refusal.From(err)
 	if !ok {
 		p.Log.Error("page not answered", slog.String("path", r.URL.Path), slog.String("request_id", p.RequestID(r)), slog.Any("cause", err))

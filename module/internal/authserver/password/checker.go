@@ -16,6 +16,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/session"
 	"github.com/gatehouse/gatehouse/module/internal/fairshare"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/internal/token"
@@ -123,6 +124,8 @@ func (c *Checker) Check(ctx context.Context, a Attempt) (Outcome, error) {
 	switch err := c.queue.Enter(ctx, fairshare.From(a.Address), a.authenticatedAs || a.Vouched != nil, c.nextPatience()); {
 	case errors.Is(err, fairshare.ErrShare):
 		return Outcome{Verdict: Limited, Retry: queueRetry}, nil
+	case err != nil && ctx.Err() != nil:
+		return Outcome{}, ctx.Err()
 	case err != nil:
 		return Outcome{}, refusal.Busy(queueRetry)
 	}
@@ -206,7 +209,7 @@ func (c *Checker) CheckPassword(ctx context.Context, r grant.Request, username, 
 	}
 	o, err := c.Check(ctx, Attempt{Username: username, Password: password, Address: r.Address, authenticatedAs: !r.Client.Public})
 	if err != nil {
-		c.CountSignIn("error")
+		c.CountFault(ctx, err)
 		return directory.User{}, false, refusal.OrUnavailable(err)
 	}
 	c.CountSignIn(string(o.Verdict))
@@ -219,6 +222,13 @@ func (c *Checker) CheckPassword(ctx context.Context, r grant.Request, username, 
 		return directory.User{}, false, oauth.TooMany("too many sign-in attempts from this address, try again later", o.Retry)
 	}
 	return directory.User{}, false, nil
+}
+
+// CountFault counts an attempt that failed for a technical reason, unless its browser or client has gone.
+func (c *Checker) CountFault(ctx context.Context, err error) {
+	if !httpx.IsGone(ctx, err) {
+		c.CountSignIn("error")
+	}
 }
 
 // RecordFailure records an attempt that was not accepted; client is the one it was made for, "" for none.

@@ -64,15 +64,15 @@ type pushAnswer struct {
 func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, client *oauth.Client, form httpx.Form) {
 	uri, err := e.push(r, client, form)
 	if err != nil {
-		e.Refuse(w, form, err)
+		e.Refuse(w, r, form, err)
 		return
 	}
 	e.Respond.WriteJSON(w, http.StatusCreated, pushAnswer{RequestURI: uri, ExpiresIn: int64(life / time.Second)})
 }
 
 // Refuse answers an error, also one that came before Serve.
-func (e *Endpoint) Refuse(w http.ResponseWriter, _ httpx.Form, err error) {
-	e.Respond.WriteError(w, err)
+func (e *Endpoint) Refuse(w http.ResponseWriter, r *http.Request, _ httpx.Form, err error) {
+	e.Respond.WriteError(w, r, err)
 }
 
 func (e *Endpoint) push(r *http.Request, client *oauth.Client, form httpx.Form) (uri string, err error) {

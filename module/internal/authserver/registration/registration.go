@@ -62,7 +62,7 @@ const (
 func (e *Endpoint) Register(w http.ResponseWriter, r *http.Request) {
 	answer, err := e.newClient(w, r)
 	if err != nil {
-		e.Respond.WriteError(w, err)
+		e.Respond.WriteError(w, r, err)
 		return
 	}
 	e.Respond.WriteJSON(w, http.StatusCreated, answer)
@@ -106,7 +106,7 @@ func (e *Endpoint) newClient(w http.ResponseWriter, r *http.Request) (answer, er
 // Show tells a client what is registered (RFC 7592 section 2.1).
 func (e *Endpoint) Show(w http.ResponseWriter, r *http.Request) {
 	client, access, err := e.findClient(w, r)
-	e.writeClient(w, client, access, err)
+	e.writeClient(w, r, client, access, err)
 }
 
 // Update replaces all that a client said of itself (RFC 7592 section 2.2).
@@ -115,7 +115,7 @@ func (e *Endpoint) Update(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		client, err = e.changeClient(r, client)
 	}
-	e.writeClient(w, client, access, err)
+	e.writeClient(w, r, client, access, err)
 }
 
 // Delete removes a client and all that was issued to it (RFC 7592 section 2.3).
@@ -125,7 +125,7 @@ func (e *Endpoint) Delete(w http.ResponseWriter, r *http.Request) {
 		err = refusal.OrUnavailable(e.Registrar.Unregister(r.Context(), client.ID))
 	}
 	if err != nil {
-		e.Respond.WriteError(w, err)
+		e.Respond.WriteError(w, r, err)
 		return
 	}
 	e.record(r, client.ID, "deleted")
@@ -149,9 +149,9 @@ func (e *Endpoint) findClient(w http.ResponseWriter, r *http.Request) (client *o
 	return client, access, nil
 }
 
-func (e *Endpoint) writeClient(w http.ResponseWriter, client *oauth.Client, access string, err error) {
+func (e *Endpoint) writeClient(w http.ResponseWriter, r *http.Request, client *oauth.Client, access string, err error) {
 	if err != nil {
-		e.Respond.WriteError(w, err)
+		e.Respond.WriteError(w, r, err)
 		return
 	}
 	e.Respond.WriteJSON(w, http.StatusOK, e.describe(client, access))

@@ -38,7 +38,7 @@ type Endpoint struct {
 	Revocations ending.Revoker
 	// Attempts counts revocations, under keys that begin with "revoke:".
 	Attempts *lockout.Book
-	// Count counts requests; outcome is "revoked", "nothing" (there was nothing to revoke) or the error code.
+	// Count counts requests; outcome is "revoked", "nothing" (there was nothing to revoke), the error code or "client_gone".
 	Count   func(outcome string)
 	Audit   audit.Sink
 	Respond oauthhttp.Responder
@@ -56,7 +56,7 @@ var errForeign = oauth.E(oauth.UnauthorizedClient, "the token was issued to anot
 func (t *Endpoint) Serve(w http.ResponseWriter, r *http.Request, client *oauth.Client, form httpx.Form) {
 	outcome, err := t.revoke(r.Context(), client, form)
 	if err != nil {
-		t.Refuse(w, form, err)
+		t.Refuse(w, r, form, err)
 		return
 	}
 	t.Count(outcome)
@@ -65,9 +65,9 @@ func (t *Endpoint) Serve(w http.ResponseWriter, r *http.Request, client *oauth.C
 }
 
 // Refuse answers and counts an error, also one that came before Serve.
-func (t *Endpoint) Refuse(w http.ResponseWriter, _ httpx.Form, err error) {
-	t.Count(string(oauthhttp.AsError(err).Code))
-	t.Respond.WriteError(w, err)
+func (t *Endpoint) Refuse(w http.ResponseWriter, r *http.Request, _ httpx.Form, err error) {
+	t.Count(string(oauthhttp.AnswerTo(r, err).Code))
+	t.Respond.WriteError(w, r, err)
 }
 
 func (t *Endpoint) revoke(ctx context.Context, client *oauth.Client, form httpx.Form) (outcome string, err error) {

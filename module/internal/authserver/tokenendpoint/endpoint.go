@@ -29,7 +29,7 @@ type Endpoint struct {
 	// Users has the claims of an id_token.
 	Users  directory.Directory
 	Tokens Tokens
-	// Count counts requests; outcome is "issued" or the error code.
+	// Count counts requests; outcome is "issued", the error code or "client_gone".
 	Count   func(grant, outcome string)
 	Audit   audit.Sink
 	Respond oauthhttp.Responder
@@ -60,7 +60,7 @@ type tokenAnswer struct {
 func (t *Endpoint) Serve(w http.ResponseWriter, r *http.Request, client *oauth.Client, form httpx.Form) {
 	answer, err := t.issue(r, client, form, w.Header())
 	if err != nil {
-		t.Refuse(w, form, refusal.OrUnavailable(err))
+		t.Refuse(w, r, form, refusal.OrUnavailable(err))
 		return
 	}
 	t.Count(form.Get("grant_type"), "issued")
@@ -68,13 +68,13 @@ func (t *Endpoint) Serve(w http.ResponseWriter, r *http.Request, client *oauth.C
 }
 
 // Refuse answers and counts an error, also one that came before Serve.
-func (t *Endpoint) Refuse(w http.ResponseWriter, form httpx.Form, err error) {
+func (t *Endpoint) Refuse(w http.ResponseWriter, r *http.Request, form httpx.Form, err error) {
 	label := "other" // keeps what a client sends out of the metrics
 	if g := t.findGrant(form.Get("grant_type")); g != nil {
 		label = string(g.Type())
 	}
-	t.Count(label, string(oauthhttp.AsError(err).Code))
-	t.Respond.WriteError(w, err)
+	t.Count(label, string(oauthhttp.AnswerTo(r, err).Code))
+	t.Respond.WriteError(w, r, err)
 }
 
 // issue asks the grant, signs, and only then uses up what was presented: no fault before that costs the user a new

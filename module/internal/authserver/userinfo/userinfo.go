@@ -36,7 +36,7 @@ type Endpoint struct {
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := e.serve(w, r); err != nil { // RFC 6750 section 3
 		oauthhttp.SetChallenge(w.Header(), err, e.Issuer, "openid")
-		e.Respond.WriteError(w, err)
+		e.Respond.WriteError(w, r, err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver/clientauth"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
@@ -37,16 +38,19 @@ func (e *Endpoints) RefusePlaintext(w http.ResponseWriter, _ *http.Request) {
 
 // writeError sends an error and returns its code for the metrics. The cause of an internal
 // failure is logged here and nowhere else.
-func (e *Endpoints) writeError(w http.ResponseWriter, err error) (outcome string) {
-	r := asRefusal(err)
+func (e *Endpoints) writeError(w http.ResponseWriter, r *http.Request, err error) (outcome string) {
+	refused := asRefusal(err)
 	switch {
-	case r.status >= http.StatusInternalServerError:
-		e.Log.Error("request not answered", slog.String("error", r.code), slog.Any("cause", r.cause))
-	case r.cause != nil:
-		e.Log.Warn("request refused", slog.String("error", r.code), slog.Any("cause", r.cause))
+	case refused.status >= http.StatusInternalServerError && httpx.IsGone(r.Context(), refused.cause):
+		w.WriteHeader(httpx.StatusClientGone)
+		return httpx.ClientGone
+	case refused.status >= http.StatusInternalServerError:
+		e.Log.Error("request not answered", slog.String("error", refused.code), slog.Any("cause", refused.cause))
+	case refused.cause != nil:
+		e.Log.Warn("request refused", slog.String("error", refused.code), slog.Any("cause", refused.cause))
 	}
-	r.write(w)
-	return r.code
+	refused.write(w)
+	return refused.code
 }
 
 // asRefusal converts any error to a refusal.

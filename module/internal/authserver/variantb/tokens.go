@@ -40,7 +40,7 @@ func (e *Endpoints) RefreshToken(w http.ResponseWriter, r *http.Request) {
 func (e *Endpoints) serve(w http.ResponseWriter, r *http.Request, g oauth.GrantType, do func(*http.Request) (tokenAnswer, error)) {
 	answer, err := do(r)
 	if err != nil {
-		e.Count(metric(g), e.writeError(w, err))
+		e.Count(metric(g), e.writeError(w, r, err))
 		return
 	}
 	e.Count(metric(g), "issued")

@@ -15,7 +15,7 @@ import (
 // openid is that user's. Its success is the only one with an errcode.
 func (e *Endpoints) Auth(w http.ResponseWriter, r *http.Request) {
 	if _, err := e.verifyAccessToken(r); err != nil {
-		e.writeError(w, err)
+		e.writeError(w, r, err)
 		return
 	}
 	writeJSON(w, http.StatusOK, jsonType, struct {
@@ -28,7 +28,7 @@ func (e *Endpoints) Auth(w http.ResponseWriter, r *http.Request) {
 func (e *Endpoints) Userinfo(w http.ResponseWriter, r *http.Request) {
 	client, answer, err := e.userinfo(r)
 	if err != nil {
-		e.writeError(w, err)
+		e.writeError(w, r, err)
 		return
 	}
 	writeJSON(w, http.StatusOK, contentType(client.UserinfoContentType, r.UserAgent()), answer)

@@ -27,7 +27,7 @@ type Endpoints struct {
 	Issue func(ctx context.Context, a token.Access) (string, error)
 	// Verify verifies an access token. Refusals match [token.ErrInvalid]; other errors are technical.
 	Verify func(ctx context.Context, raw string) (*token.Access, error)
-	// Count counts requests with codes and refresh tokens; outcome is "issued" or the error code.
+	// Count counts requests with codes and refresh tokens; outcome is "issued", the error code or "client_gone".
 	Count func(grant, outcome string)
 	Audit audit.Sink
 	Log   *slog.Logger
