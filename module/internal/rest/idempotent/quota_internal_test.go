@@ -19,6 +19,56 @@ func (nowhere) Get(context.Context, store.Key) (store.Record, error) {
 
 func (nowhere) Create(_ context.Context, r store.Record) (store.Record, error) { return r, nil }
 
+// hasty is a store that does not wait for its writes to take effect once a caller has gone, as bolt.
+type hasty struct {
+	store.Backend
+	leave func()
+}
+
+func (h *hasty) Create(ctx context.Context, r store.Record) (store.Record, error) {
+	r, err := h.Backend.Create(ctx, r)
+	return h.answer(ctx, r, err)
+}
+
+func (h *hasty) Swap(ctx context.Context, r store.Record) (store.Record, error) {
+	r, err := h.Backend.Swap(ctx, r)
+	return h.answer(ctx, r, err)
+}
+
+func (h *hasty) answer(ctx context.Context, r store.Record, err error) (store.Record, error) {
+	h.leave()
+	if ctx.Err() != nil {
+		return store.Record{}, ctx.Err()
+	}
+	return r, err
+}
+
+// Otherwise each costs the client sixteen keys, and one user can use up those of all.
+func TestClientsThatLeaveLoseNoReservation(t *testing.T) {
+	const used = 100
+	h := &hasty{Backend: storetest.NewMemory(time.Now)}
+	q := newQuota(Config{Store: h, Now: time.Now, Keep: time.Hour})
+	for range used {
+		ctx, leave := context.WithCancel(t.Context())
+		h.leave = leave
+		if refused, _ := q.take(ctx, account{"client", 10_000}); refused != nil {
+			t.Fatal(refused)
+		}
+		leave()
+	}
+	var tally store.KeyTally
+	if _, err := store.Read(t.Context(), h, store.Key{Kind: store.KindKeyTally, ID: "client"}, &tally); err != nil {
+		t.Fatal(err)
+	}
+	counted := 0
+	for _, n := range tally.Hours {
+		counted += n
+	}
+	if counted > used+mostAhead {
+		t.Errorf("%d keys are counted of %d that were used", counted, used)
+	}
+}
+
 type contended struct{ nowhere }
 
 func (contended) Create(_ context.Context, r store.Record) (store.Record, error) {
