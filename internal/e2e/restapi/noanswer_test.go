@@ -1,6 +1,7 @@
 package restapi
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,6 +36,35 @@ func TestRequestsWithoutAnUpstreamFail(t *testing.T) {
 			}
 		}
 	})
+}
+
+// R02: what the gateway holds back, to see what it is or to keep it, does not go out if the API dies in the middle.
+func TestAnswerThatIsBrokenOffIsNotGivenAsWhole(t *testing.T) {
+	for _, to := range []string{"to $LEGACY\n", "to {\n\t\t\treverse_proxy $LEGACY\n\t\t}\n"} {
+		u := newRecorded(t, func(w http.ResponseWriter, r *http.Request) {
+			media, body := "application/json", `{"id":7,`
+			if r.URL.Query().Has("text") {
+				media, body = "text/plain", "created 1"
+			}
+			says(media, body)(w, r)
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		})
+		g := harness.Prepare(t)
+		g.Start(t, strings.ReplaceAll(worded(to+"resource articles\nresource notes {\n\t\t\tidempotency\n\t\t\tetag\n\t\t}\n"), "$LEGACY", u.Addr))
+		r := &rig{g, t, make(map[string]string)}
+		for _, c := range []struct{ method, path, body string }{
+			{"GET", "/articles", ""}, {"GET", "/articles?text", ""}, {"POST", "/articles", `{}`}, {"POST", "/articles?text", `{}`}, {"DELETE", "/articles/7", ""},
+			{"GET", "/notes", ""}, {"POST", "/notes", `{}`}, {"DELETE", "/notes/7", ""},
+		} {
+			t.Run(c.method+" "+c.path, func(t *testing.T) {
+				wantError(t, r.do("writer", c.method, c.path, c.body), 502, "upstream_error", "")
+			})
+		}
+		key := []string{"Idempotency-Key", "k"}
+		wantError(t, r.do("writer", "POST", "/notes?text", `{}`, key...), 502, "upstream_error", "")
+		wantError(t, r.do("writer", "POST", "/notes?text", `{}`, key...), 409, "idempotency_outcome_unknown", "Idempotency-Key")
+	}
 }
 
 // S02: the log says, once, that the API does not know the parameter for the limit.

@@ -62,7 +62,10 @@ func (x *Exchanger) Send(w http.ResponseWriter, r, client *http.Request, e Excha
 		shaped.Finish()
 		return nil
 	})
-	f := to.Finish()
+	f := to.Failed()
+	if err == nil {
+		f = to.Finish() // otherwise what was kept is not the whole
+	}
 	if f != nil {
 		err = x.Unreadable(f)
 	}

@@ -35,10 +35,11 @@ func BrokenOff(cause error) *envelope.Refusal {
 // HeldError returns the error for an answer that was held: while the client has seen nothing of
 // it, even a late error can still be answered with a status.
 func HeldError(held *responsewriter.Hold, err error) error {
-	if !IsLate(err) || held.Passed() {
+	var l late
+	if !errors.As(err, &l) || held.Passed() {
 		return err
 	}
-	return BrokenOff(err)
+	return BrokenOff(l.error)
 }
 
 // Allow answers OPTIONS, and refuses any other method.

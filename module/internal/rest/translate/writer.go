@@ -33,7 +33,7 @@ type Config struct {
 // 304 and errors pass untouched; event streams, attachments and what is no JSON do so
 // where nothing is declared of the answer, and where the resource passes their type.
 //
-// When the handler behind it has returned, Finish is called, and Release in any case.
+// When the handler behind it has answered, Finish is called, and Release in any case.
 type Writer struct {
 	http.ResponseWriter
 	config    Config
@@ -234,7 +234,10 @@ func (w *Writer) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// Finish ends the answer. After a failure nothing was sent if the writer is not
+// Failed returns what has been found wrong so far.
+func (w *Writer) Failed() *Failure { return w.failure }
+
+// Finish ends the answer, which must be complete. After a failure nothing was sent if the writer is not
 // Committed; otherwise the connection is to be aborted, so that nobody takes what was
 // sent for the whole.
 func (w *Writer) Finish() *Failure {
