@@ -2,6 +2,7 @@ package webui
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -82,11 +83,23 @@ func (f files) readText(name string) (string, error) {
 	if f.isOverridden(name) {
 		from = f.override
 	}
-	b, err := fs.ReadFile(from, name)
+	b, err := readFile(from, name)
 	if err != nil {
 		return "", fmt.Errorf("webui: %s: %w", f.displayPath(name), err)
 	}
 	return string(b), nil
+}
+
+// readFile reads a regular file. Opening a named pipe would wait for its writer, and a device may have no end.
+func readFile(from fs.FS, name string) ([]byte, error) {
+	info, err := fs.Stat(from, name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	return fs.ReadFile(from, name)
 }
 
 // builtinTemplates are the built-in pages. They depend on no configuration, so all instances share them: parsing,

@@ -82,7 +82,7 @@ func (f files) readTexts(lang string, tag language.Tag) (texts, error) {
 }
 
 func parseTexts(from fs.FS, name string) (texts, error) {
-	b, err := fs.ReadFile(from, name)
+	b, err := readFile(from, name)
 	if err != nil {
 		return nil, err
 	}
