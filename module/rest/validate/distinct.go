@@ -15,12 +15,16 @@ import (
 // thousands of them took most of a minute.
 type distinct struct{}
 
-// checkDistinct has distinct check all schemas that are reachable.
-func checkDistinct(s *jsonschema.Schema) {
+// replace has distinct and names check what they do for all schemas that are reachable.
+func replace(s *jsonschema.Schema) {
 	for reached := range newEffort(s).beside {
 		if reached.UniqueItems {
 			reached.UniqueItems = false
 			reached.Extensions = append(slices.Clip(reached.Extensions), distinct{})
+		}
+		if reached.PropertyNames != nil {
+			reached.Extensions = append(slices.Clip(reached.Extensions), names{reached.PropertyNames})
+			reached.PropertyNames = nil
 		}
 	}
 }

@@ -242,7 +242,7 @@ func (e *effort) all(some weights) weights {
 // may be.
 func member(s *jsonschema.Schema, name string, every bool, n float64, to weights) {
 	own, declared := s.Properties[name]
-	to.add(n, own, s.PropertyNames, s.UnevaluatedProperties)
+	to.add(n, own, propertyNames(s), s.UnevaluatedProperties)
 	for pattern, p := range s.PatternProperties {
 		if every || pattern.MatchString(name) {
 			to.add(n, p)

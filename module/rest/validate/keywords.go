@@ -53,7 +53,7 @@ func (d *Described) write(s *jsonschema.Schema, partial bool) any {
 		{"not", s.Not, false}, {"if", s.If, false}, {"then", s.Then, partial}, {"else", s.Else, partial},
 		{"dependentSchemas", schemas, partial}, {"dependentRequired", required, false},
 		{"properties", s.Properties, false}, {"patternProperties", patterns, false}, {"additionalProperties", s.AdditionalProperties, false},
-		{"unevaluatedProperties", s.UnevaluatedProperties, false}, {"propertyNames", s.PropertyNames, false},
+		{"unevaluatedProperties", s.UnevaluatedProperties, false}, {"propertyNames", propertyNames(s), false},
 		{"required", s.Required, false}, {"minProperties", s.MinProperties, false}, {"maxProperties", s.MaxProperties, false},
 		{"prefixItems", prefix, false}, {"items", items, false}, {"unevaluatedItems", s.UnevaluatedItems, false},
 		{"contains", s.Contains, false}, {"minContains", s.MinContains, false}, {"maxContains", s.MaxContains, false},

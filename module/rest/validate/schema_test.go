@@ -119,6 +119,15 @@ func TestDynamicReferencesLeadToSchemasOfRequests(t *testing.T) {
 	}
 }
 
+func TestWrongNameIsReportedWithItsPlace(t *testing.T) {
+	s := written(t, `{"additionalProperties":{"propertyNames":{"pattern":"^[a-z]+$"}}}`)
+	for range 20 {
+		if got := told(t, s, `{"a":{"x":1},"b":{"x":1,"Y":1,"Z":1},"c":{"x":1},"d":{"x":1}}`, false); got != "/b/Y is not a field of this resource" {
+			t.Fatal(got)
+		}
+	}
+}
+
 func TestFirstOfSeveralSchemaErrorsIsReported(t *testing.T) {
 	s := schemaOf(t, "article.json", "")
 	for range 20 {
