@@ -48,6 +48,28 @@ func TestPartialDocumentsPassUnchanged(t *testing.T) {
 	}
 }
 
+// S02: PostgREST answers 206 where there is more, if the client has it count. That is no way around what is declared.
+func TestPartOfAListIsAPage(t *testing.T) {
+	u := newRecorded(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Range", "0-1/*")
+		if r.Header.Get("Prefer") == "count=exact" {
+			w.Header().Set("Content-Range", "0-1/5")
+			w.WriteHeader(http.StatusPartialContent)
+		}
+		_, _ = io.WriteString(w, `[{"id":1,"hash":"x"},{"id":2,"hash":"y"}]`)
+	})
+	g := harness.Prepare(t)
+	g.Start(t, strings.ReplaceAll(worded("to $LEGACY\nresource articles {\n\t\t\tlist {\n\t\t\t\ttotal header Content-Range\n\t\t\t}\n\t\t\tdrop hash\n\t\t}\n"), "$LEGACY", u.Addr))
+	r := &rig{g, t, make(map[string]string)}
+	for prefer, total := range map[string]string{"": `"total":null,"page":1,"limit":2,"total_pages":null`, "count=exact": `"total":5,"page":1,"limit":2,"total_pages":3`} {
+		p := r.do("reader", http.MethodGet, "/articles?limit=2", "", "Prefer", prefer)
+		if want := `{"data":[{"id":1},{"id":2}],"pagination":{` + total + `}}`; p.Status != http.StatusOK || p.Body != want {
+			t.Errorf("%q: %d %s", prefer, p.Status, p.Body)
+		}
+	}
+}
+
 // Many an upstream labels what has no body.
 func TestEmptyAnswersAreNotParsedWhateverTheirType(t *testing.T) {
 	u := harness.NewUpstream(t)

@@ -38,6 +38,13 @@ func charsetOf(h http.Header) string {
 	return charset
 }
 
+// isByteRange reports whether a 206 has a range of bytes, which cannot be translated. For some APIs, such as PostgREST, it says that
+// there are further elements: then its Content-Range has another unit, or none.
+func isByteRange(h http.Header) bool {
+	unit, _, _ := strings.Cut(strings.TrimSpace(h.Get("Content-Range")), " ")
+	return strings.EqualFold(unit, "bytes") || mediaOf(h) == "multipart/byteranges"
+}
+
 func isAttachment(h http.Header) bool {
 	value := h.Get("Content-Disposition")
 	disposition, _, err := mime.ParseMediaType(value)

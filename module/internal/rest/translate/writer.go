@@ -29,7 +29,7 @@ type Config struct {
 	Locate func(location string) (string, bool)
 }
 
-// Writer translates the answer that is written to it. Informational answers, 101, 206,
+// Writer translates the answer that is written to it. Informational answers, 101, ranges of bytes,
 // 304 and errors pass untouched; event streams, attachments and what is no JSON do so
 // where nothing is declared of the answer, and where the resource passes their type.
 //
@@ -79,6 +79,9 @@ func (w *Writer) WriteHeader(status int) {
 			status = http.StatusOK
 			h.Del("Location")
 		}
+	}
+	if status == http.StatusPartialContent && a.Plan != nil && !isByteRange(h) {
+		status = http.StatusOK
 	}
 	w.wrote, w.status = true, status
 	if a.Conventional && !conventionReplaces[status] {

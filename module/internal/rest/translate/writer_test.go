@@ -153,6 +153,21 @@ func TestAnswersNotToBeTranslatedPassUnchanged(t *testing.T) {
 	}
 }
 
+// For PostgREST a list of which there is more is a 206.
+func TestPartOfAListIsTranslated(t *testing.T) {
+	for _, part := range []string{"0-1/41", "things 0-1/41", "*/41", "bytesize 0-1/41", ""} {
+		header := map[string]string{"Content-Type": jsonType, "Content-Range": part}
+		g := through(Config{Answer: answerTo(t, things, "GET", "/things")}, 206, header, twoThings, 1000)
+		if g.failure != nil || g.Code != 200 || g.Body.String() != twoWritten {
+			t.Errorf("%q: %v %d %s", part, g.failure, g.Code, g.Body)
+		}
+	}
+	header := map[string]string{"Content-Type": "multipart/byteranges; boundary=x"}
+	if g := through(Config{Answer: answerTo(t, passing, "GET", "/things/1")}, 206, header, "--x", 0); g.Code != 206 || g.Body.String() != "--x" {
+		t.Errorf("ranges of bytes: %d %s", g.Code, g.Body)
+	}
+}
+
 func TestUntranslatableAnswersFailBeforeTheFirstByte(t *testing.T) {
 	deep := `{"r":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`
 	for _, c := range []struct {
