@@ -124,8 +124,29 @@ func (c *Core) follow() {
 		all.Go(func() { _ = c.Revocations.Run(ctx) }) // ends with ctx only, as the next
 		all.Go(func() { _ = c.Ring.Run(ctx) })
 		all.Go(func() { _ = c.Sweeper.Run(ctx) })
+		all.Go(func() { c.keepEpochs(ctx) })
 		all.Wait()
 	}()
+}
+
+// raiseEvery is the time between attempts to raise the counter of epochs.
+const raiseEvery = time.Second
+
+// keepEpochs raises the store's counter of epochs, until ctx ends, when a load of the revocations has shown that the
+// store may have lost writes.
+func (c *Core) keepEpochs(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.Revocations.Completed():
+		}
+		for ending.RaiseCounter(ctx, c.Store, c.Revocations.LastEpoch()) != nil {
+			if store.Sleep(ctx, raiseEvery) != nil {
+				return
+			}
+		}
+	}
 }
 
 func (c *Core) maxLife() time.Duration { return time.Duration(c.life.Load()) }

@@ -29,7 +29,8 @@ import (
 // and the argument holds for each.
 //
 // The counter is at least the time in milliseconds, so that a store which lost its last writes (a failover of Redis)
-// does not give out an epoch twice.
+// does not give out an epoch twice. Nodes that go on running still refuse what they were told is dead. They also raise
+// the counter to what they were told: otherwise whoever signs in after a lost end would get its former value.
 
 // CurrentEpoch returns the last epoch that was given out, 0 for none. It must be read before a password is checked.
 // Errors are technical.
@@ -37,6 +38,17 @@ func CurrentEpoch(ctx context.Context, b store.Backend) (int64, error) {
 	var v store.EpochCounter
 	_, err := store.Read(ctx, b, store.EpochCounterKey(), &v)
 	return v.Last, unlessAbsent(err)
+}
+
+// RaiseCounter raises the counter to an epoch that was given out, if the store has lost that. Errors are technical.
+func RaiseCounter(ctx context.Context, b store.Backend, epoch int64) error {
+	var v store.EpochCounter
+	_, err := store.Change(ctx, b, store.Record{Key: store.EpochCounterKey()}, &v, func(*store.Record) (bool, error) {
+		lost := v.Last < epoch
+		v.Last = max(v.Last, epoch)
+		return lost, nil
+	})
+	return err
 }
 
 // PairEpoch returns the epoch of a user at a client, 0 for none. It must be read before the user's permission. Errors

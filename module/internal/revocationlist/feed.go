@@ -127,6 +127,10 @@ func (l *List) finishLoad(ctx context.Context) {
 		close(l.first)
 	}
 	l.loaded, l.live = true, true
+	select {
+	case l.completed <- struct{}{}:
+	default:
+	}
 	if l.attempt > 1 {
 		l.Log.LogAttrs(ctx, slog.LevelInfo, "the feed of revocations is complete again", slog.Int("held", l.set.size))
 	}

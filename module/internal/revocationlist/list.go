@@ -45,6 +45,7 @@ type List struct {
 	Config
 	keysRevoked atomic.Uint64 // how many revocations of keys have arrived
 	first       chan struct{} // closed when one load was complete
+	completed   chan struct{} // has room for one
 
 	mu      sync.RWMutex
 	set     *set
@@ -54,6 +55,7 @@ type List struct {
 	lost    time.Time // since when it is not
 	fault   error     // why the last load failed
 	arrived int       // how many revocations the feed delivered
+	epoch   int64     // the highest of any revocation so far
 	warned  int       // how many were folded when that was last logged
 	nextLog time.Time // not before
 }
@@ -84,7 +86,7 @@ func New(c Config) (*List, error) {
 	}
 	began := c.Now()
 	return &List{
-		Config: c, first: make(chan struct{}),
+		Config: c, first: make(chan struct{}), completed: make(chan struct{}, 1),
 		set: newSet(c.Limit, func() time.Duration { return c.Now().Sub(began) }),
 	}, nil
 }
@@ -162,6 +164,7 @@ func (l *List) addAll(ctx context.Context, all []revoked) {
 	now := l.Now()
 	for _, rv := range all {
 		l.set.add(kindOf(rv.Of), rv.Revocation, rv.expires, now)
+		l.epoch = max(l.epoch, rv.Epoch)
 		if rv.Of == store.RevokeKey {
 			l.keysRevoked.Add(1)
 		}
@@ -209,6 +212,17 @@ func (l *List) KeyRevoked(kid string) bool {
 
 // KeysRevoked counts the revocations of keys that have arrived, for caches of keys.
 func (l *List) KeysRevoked() uint64 { return l.keysRevoked.Load() }
+
+// Completed receives after each complete load, or after several.
+func (l *List) Completed() <-chan struct{} { return l.completed }
+
+// LastEpoch returns the highest epoch of any end of a user or pair that this process was told of, even if the store has
+// forgotten it.
+func (l *List) LastEpoch() int64 {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.epoch
+}
 
 // WaitLoaded waits until the revocations were fully loaded once, so that tokens can be judged. Its error is that of
 // the context.
