@@ -142,7 +142,7 @@ func (w *Writer) sendHeader() {
 func (w *Writer) rewriteRedirect(h http.Header) {
 	location := h.Get("Location")
 	if location == "" || w.config.Locate == nil {
-		w.sendHeader()
+		w.sendRedirect()
 		return
 	}
 	to, ok := w.config.Locate(location)
@@ -163,6 +163,14 @@ func (w *Writer) rewriteRedirect(h http.Header) {
 	case a.IsUnreadableNewItem(to):
 		w.dropBody(http.StatusCreated)
 		h.Del("Location")
+	}
+	w.sendRedirect()
+}
+
+// sendRedirect sends the header. A body in JSON would be a resource as the API has it, with what is not for clients.
+func (w *Writer) sendRedirect() {
+	if w.config.Answer.Plan != nil && envelope.IsJSON(mediaOf(w.Header())) {
+		w.dropBody(w.status)
 	}
 	w.sendHeader()
 }

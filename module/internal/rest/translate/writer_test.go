@@ -168,6 +168,22 @@ func TestPartOfAListIsTranslated(t *testing.T) {
 	}
 }
 
+func TestRedirectHasNoJSONWhereAnswersAreTranslated(t *testing.T) {
+	for _, status := range []int{300, 301, 303, 307} {
+		for _, location := range []string{"", "/things/2"} {
+			header := map[string]string{"Content-Type": jsonType, "Content-Length": "9"}
+			if location != "" {
+				header["Location"] = location
+			}
+			locate := func(at string) (string, bool) { return at, true }
+			g := through(Config{Answer: answerTo(t, things, "GET", "/things/1"), Locate: locate}, status, header, oneThing, 1000)
+			if g.failure != nil || g.Code != status || g.Body.Len() > 0 || g.Header().Get("Content-Length") != "" || g.Header().Get("Location") != location {
+				t.Errorf("%d to %q: %v %d %v %s", status, location, g.failure, g.Code, g.Header(), g.Body)
+			}
+		}
+	}
+}
+
 func TestUntranslatableAnswersFailBeforeTheFirstByte(t *testing.T) {
 	deep := `{"r":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`
 	for _, c := range []struct {
