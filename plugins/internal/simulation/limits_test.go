@@ -31,7 +31,7 @@ var (
 	commonLarge = &ratelimit.Policy{Name: "common_large", Limit: 1920, Window: 15 * time.Second, Place: "common:10000"}
 
 	perApp = &ratelimit.Policy{Name: "app", Limit: 960, Window: 15 * time.Second}
-	all    = &ratelimit.Policy{Name: "all", Limit: 6400, Window: 90 * time.Second}
+	all    = &ratelimit.Policy{Name: "all", Limit: 2560, Window: 30 * time.Second}
 )
 
 // traffic is who asks, and how often.
