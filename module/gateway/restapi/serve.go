@@ -2,6 +2,7 @@ package restapi
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
@@ -171,14 +172,19 @@ func (c *call) with(of *operation.Call) *call {
 
 // batch returns the handler for a PATCH of a collection.
 func (h *REST) batch(c *call) *batch.Handler {
+	// The address of an item is that of the collection, as the client wrote it, and an id.
+	rest := func(path string) string { return strings.TrimPrefix(path, c.Match.Address()) }
+	permits := handler.PermitsBelow(c.Request)
 	return &batch.Handler{
-		Forbidden: func(path string) bool { return c.forbiddenByPath(http.MethodPatch, path) },
+		Forbidden: func(path string) bool {
+			return c.forbiddenByPath(http.MethodPatch, path) || permits != nil && !permits(http.MethodPatch, rest(path))
+		},
 		Charge: func(w http.ResponseWriter, paths []string) error {
-			addresses := make([][]string, len(paths))
+			items := make([]apilimit.Item, len(paths))
 			for i, path := range paths {
-				addresses[i] = c.addresses(path)
+				items[i] = apilimit.Item{Paths: c.addresses(path), Rest: rest(path)}
 			}
-			return apilimit.ChargeItems(w, c.Request, http.MethodPatch, addresses)
+			return apilimit.ChargeItems(w, c.Request, http.MethodPatch, items)
 		},
 		Asker: func(m routes.Match) operation.Ask { return h.asker(c, m) },
 	}

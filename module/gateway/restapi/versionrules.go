@@ -19,7 +19,7 @@ func checkVersionRules(w http.ResponseWriter, c *call) error {
 	if c.forbiddenByPath(c.Request.Method, c.choice.Path) {
 		return envelope.Refuse(http.StatusForbidden, "this version of the API may not be used with this token")
 	}
-	return apilimit.ChargeItems(w, c.Request, c.Request.Method, [][]string{c.addresses(c.choice.Path)})
+	return apilimit.ChargeItems(w, c.Request, c.Request.Method, []apilimit.Item{{Paths: c.addresses(c.choice.Path)}})
 }
 
 // byAccept reports whether Accept named the version of a request, rather than its path.

@@ -16,8 +16,14 @@ type passedGuard struct {
 	guard  *guard.Guard
 	access *token.Access
 	front  string       // the prefix that handlers such as handle_path had removed from the path: the rules apply to the rest
+	seen   seenPath     // the rest
 	outer  *passedGuard // the next one in front of it
 }
+
+// seenPath is Path and RawPath of a URL, which handlers may change afterwards.
+type seenPath struct{ path, raw string }
+
+func (s seenPath) escaped() string { return (&url.URL{Path: s.path, RawPath: s.raw}).EscapedPath() }
 
 // RecordGuard records that a request has passed a guard. The guard calls it before it names
 // the caller and before it changes the path: what an outer guard recorded is kept, because
@@ -30,6 +36,7 @@ func RecordGuard(r *http.Request, g *guard.Guard) {
 	if front := Taken(r); front != "" {
 		f.front = front
 	}
+	f.seen = seenPath{r.URL.Path, r.URL.RawPath}
 	f.guard = g
 }
 
@@ -39,7 +46,7 @@ func (f *facts) innermostGuard() *passedGuard {
 	if f.guard == nil {
 		return nil
 	}
-	return &passedGuard{f.guard, f.access, f.front, f.outer}
+	return &passedGuard{f.guard, f.access, f.front, f.seen, f.outer}
 }
 
 // SetRoute records the name of the guard's rule that let a request pass.
@@ -59,6 +66,24 @@ func Permits(r *http.Request) func(method, path string) bool {
 	return func(method, path string) bool {
 		for p := passed; p != nil; p = p.outer {
 			if !p.guard.Permits(p.access, method, strings.TrimPrefix(path, p.front)) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// PermitsBelow returns a function that reports what the guards in front let the caller of a
+// request do below its path. rest is what follows there: escaped, with a slash in front. Each guard is asked about
+// the path as it saw it, whatever handlers behind it made of that. PermitsBelow returns nil where [Permits] does.
+func PermitsBelow(r *http.Request) func(method, rest string) bool {
+	passed := factsOf(r).innermostGuard()
+	if passed == nil {
+		return nil
+	}
+	return func(method, rest string) bool {
+		for p := passed; p != nil; p = p.outer {
+			if !p.guard.Permits(p.access, method, strings.TrimSuffix(p.seen.escaped(), "/")+rest) {
 				return false
 			}
 		}
