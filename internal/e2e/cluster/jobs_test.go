@@ -186,6 +186,9 @@ func (l *labour) runAt(t *testing.T, at *node, path string) string {
 		if r, err := l.askInTime(at, machine, http.MethodDelete, job); err != nil || r.status != http.StatusNoContent {
 			t.Fatal(r, err)
 		}
+		l.mu.Lock()
+		delete(l.owner, job) // nobody waits for it
+		l.mu.Unlock()
 	}
 	t.Fatal("this node runs nothing")
 	return ""
