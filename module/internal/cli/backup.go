@@ -24,18 +24,18 @@ const secretSuffix = ".secret"
 
 func backupCommand() *cobra.Command {
 	cmd := adminCommand("backup FILE", "Copies the state of a running gateway into a file", `
-Copies the file of `+"`store bolt`"+` as it is at one moment, while the gateway serves, checks the
-copy, and only then gives it the name FILE. FILE must not exist. Until it is done, the copy
-needs as much free space beside the state file as the state takes.
+Takes a consistent copy of the file of `+"`store bolt`"+` while the gateway keeps serving, checks the
+copy, and only then renames it to FILE, which must not exist. Meanwhile the disk of the state
+file needs as much free space as the state takes.
 
-The secret that encrypts the signing keys is never in FILE. Unless it is in the configuration
-(`+"`secret`"+`) it is copied from beside the state file to FILE.secret, or to the file that --secret
-names; so run the command where the gateway runs, as its user or as root. Both files get mode
+FILE never contains the secret that encrypts the signing keys. Unless the configuration has it
+(`+"`secret`"+`), it is copied from beside the state file to FILE.secret, or to the file given by
+--secret. So run the command where the gateway runs, as its user or as root. Both files get mode
 0600. Keep them apart: whoever has both can sign tokens. The secret does not change, so one
-copy of it serves all backups; --no-secret copies none.
+copy of it is enough for all backups; with --no-secret it is not copied.
 
 	$ caddy gatehouse backup /var/backups/gatehouse.db --secret /root/gatehouse.secret`, exactly("FILE"), backupState)
-	cmd.Flags().String("secret", "", "Where to put the secret (default FILE.secret)")
+	cmd.Flags().String("secret", "", "File for the secret (default FILE.secret)")
 	cmd.Flags().Bool("no-secret", false, "Do not copy the secret")
 	return cmd
 }

@@ -16,26 +16,27 @@ import (
 )
 
 func clientCommands() *cobra.Command {
-	rotate := adminCommand("rotate-secret ID", "Gives a client another secret and shows it once", `
-Makes another secret and prints it. The one before goes on to work for the overlap, so that
-it can be replaced wherever it is used; --overlap 0 ends it at once.`, exactly("ID"), func(r *run) error {
+	rotate := adminCommand("rotate-secret ID", "Gives a client a new secret and shows it once", `
+Generates a new secret and prints it. The previous one keeps working for the overlap, so that
+there is time to replace it wherever it is used; --overlap 0 ends it at once. A client has at
+most four secrets: a fifth ends the oldest, even within its overlap.`, exactly("ID"), func(r *run) error {
 		return callAndPrint(r, "POST", adminapi.Path("clients", r.args[0], "rotate-secret"), map[string]string{"overlap": r.text("overlap")}, newClientText)
 	})
-	rotate.Flags().String("overlap", "24h", "How long the secret before goes on to work, at most 90d")
-	return groupCommand("client", "Applications that may ask for tokens", createClientCommand(), rotate,
+	rotate.Flags().String("overlap", "24h", "How long the previous secret keeps working, at most 90d")
+	return groupCommand("client", "Applications that may request tokens", createClientCommand(), rotate,
 		adminCommand("list", "Lists the clients", `
-Lists the clients of the configuration (source config) and those kept in the store.`, nothing, func(r *run) error {
+Lists the clients in the configuration (source config) and those in the store.`, nothing, func(r *run) error {
 			return listAt(r, adminapi.Path("clients"), "", []string{"ID", "SOURCE", "KIND", "GRANTS", "SCOPES", "NAME"}, func(c adminapi.Client) []string {
 				return []string{c.ID, c.Source, kind(c), joinGrants(c, ","), strings.Join(c.Scopes, ","), c.Name}
 			})
 		}),
-		adminCommand("show ID", "Shows a client", "Shows all that is known about a client. Nobody can show its secret.", exactly("ID"),
+		adminCommand("show ID", "Shows a client", "Shows everything about a client except its secret, which nobody can show.", exactly("ID"),
 			func(r *run) error {
 				return callAndPrint(r, "GET", adminapi.Path("clients", r.args[0]), nil, clientText)
 			}),
-		adminCommand("delete ID", "Removes a client", `
-Removes a client from the store. Its tokens die within a second, on every node; its refresh
-tokens and codes are void. Clients of the configuration are removed there.`, exactly("ID"), func(r *run) error {
+		adminCommand("delete ID", "Deletes a client", `
+Deletes a client from the store. Every node rejects its access tokens within a second, and its
+refresh tokens and codes no longer work. To delete a client of the configuration, remove it there.`, exactly("ID"), func(r *run) error {
 			return r.deleteAt(adminapi.Path("clients", r.args[0]), "Removed client "+r.args[0]+".")
 		}),
 	)
@@ -44,29 +45,29 @@ tokens and codes are void. Clients of the configuration are removed there.`, exa
 // definitionFlags declares the flags of a client's settings, which fill in d, and returns what
 // fills in those that need to be converted.
 func definitionFlags(f *pflag.FlagSet, d *clientstore.Definition) (convert func() error) {
-	f.StringVar(&d.Name, "name", "", "What people are shown (default: the ID)")
-	f.StringVar(&d.Owner, "owner", "", "Who answers for the client, for your lists; with --variant-b the clients of one owner share the unionid")
+	f.StringVar(&d.Name, "name", "", "Name shown to people (default: the ID)")
+	f.StringVar(&d.Owner, "owner", "", "Who is responsible for the client, for your records; with --variant-b the clients of one owner share the unionid")
 	f.BoolVar(&d.Public, "public", false, "A client that cannot keep a secret; it must use PKCE")
 	f.BoolVar(&d.Native, "native", false, "A program on the user's device (RFC 8252)")
-	f.BoolVar(&d.Trusted, "trusted", false, "One's own application: no consent page")
+	f.BoolVar(&d.Trusted, "trusted", false, "First-party application: no consent page")
 	f.BoolVar(&d.Introspect, "introspect", false, "May introspect access tokens for its audience")
-	f.BoolVar(&d.IntrospectByStatus, "introspect-by-status", false, "With --introspect: the answer is an HTTP status, for nginx auth_request")
-	f.StringArrayVar(&d.RedirectURIs, "redirect-uri", nil, "Where codes may be sent, compared exactly; may be repeated")
-	f.StringArrayVar(&d.PostLogoutRedirectURIs, "post-logout-redirect-uri", nil, "Where a browser may be sent after a sign-out; may be repeated")
-	f.StringArrayVar(&d.Origins, "origin", nil, "Another browser origin that may call the token endpoint; may be repeated")
+	f.BoolVar(&d.IntrospectByStatus, "introspect-by-status", false, "With --introspect: respond with an HTTP status, for nginx auth_request")
+	f.StringArrayVar(&d.RedirectURIs, "redirect-uri", nil, "Redirect URI, compared exactly; may be repeated")
+	f.StringArrayVar(&d.PostLogoutRedirectURIs, "post-logout-redirect-uri", nil, "Where browsers may be sent after signing out; may be repeated")
+	f.StringArrayVar(&d.Origins, "origin", nil, "Additional browser origin that may call the token endpoint; may be repeated")
 	grants := f.StringSlice("grant", nil, "Grant types, device_code among them (default: authorization_code,refresh_token with a redirect URI, else client_credentials)")
-	f.StringToStringVar(&d.DeprecatedGrants, "deprecated-grant", nil, "password or implicit, and the day on which it ends, as password=2027-06-30")
-	f.StringSliceVar(&d.Scopes, "scope", nil, "Scopes it may ask for")
-	f.StringSliceVar(&d.DefaultScopes, "default-scope", nil, "Scopes it gets when it asks for none")
-	f.StringArrayVar(&d.Audience, "audience", nil, "Audience of its tokens (default: that of the gateway); may be repeated")
+	f.StringToStringVar(&d.DeprecatedGrants, "deprecated-grant", nil, "password or implicit, with the day on which it ends, such as password=2027-06-30")
+	f.StringSliceVar(&d.Scopes, "scope", nil, "Scopes it may request")
+	f.StringSliceVar(&d.DefaultScopes, "default-scope", nil, "Scopes it gets when it requests none")
+	f.StringArrayVar(&d.Audience, "audience", nil, "Audience of its tokens (default: the gateway's); may be repeated")
 	f.StringVar(&d.AuthMethod, "auth-method", "", "client_secret_basic, client_secret_post or private_key_jwt (default: any)")
 	keys := f.String("jwks", "", "File with the client's public keys as a JWK set, for private_key_jwt")
 	f.StringVar(&d.IDTokenAlg, "id-token-alg", "", "RS256, ES256 or EdDSA")
-	f.StringSliceVar(&d.IDTokenClaims, "id-token-claims", nil, "Scopes whose claims the id_token holds too: profile, email, phone, address")
+	f.StringSliceVar(&d.IDTokenClaims, "id-token-claims", nil, "Scopes whose claims are also in the id_token: profile, email, phone, address")
 	f.StringVar(&d.UserinfoContentType, "userinfo-content-type", "", "application/json or application/jwt; with --variant-b auto, json or text")
 	f.StringVar((*string)(&d.RequireState), "require-state", "", "always or unless_pkce_or_nonce; with --variant-b also never (default: that of the gateway)")
-	f.BoolVar(&d.VariantB, "variant-b", false, "Speaks Variant B, for sites with a library for WeChat, and no OAuth")
-	f.StringArrayVar(&d.FrameOrigins, "frame-origin", nil, "An origin whose pages may show the code to scan in a frame; may be repeated")
+	f.BoolVar(&d.VariantB, "variant-b", false, "Speaks Variant B instead of OAuth, for sites with a WeChat library")
+	f.StringArrayVar(&d.FrameOrigins, "frame-origin", nil, "Origin whose pages may frame the QR code; may be repeated")
 	return func() (err error) {
 		for _, g := range *grants {
 			d.Grants = append(d.Grants, oauth.GrantType(g))
@@ -83,10 +84,10 @@ func definitionFlags(f *pflag.FlagSet, d *clientstore.Definition) (convert func(
 func createClientCommand() *cobra.Command {
 	var d clientstore.Definition
 	var convert func() error
-	create := adminCommand("create [ID]", "Makes a client and shows its secret once", `
-Makes a client, kept in the store, and prints its client_id and secret. The secret is made
-here, stored as a hash, and cannot be shown again; a public client and one with --jwks has
-none. Without ID one is made.
+	create := adminCommand("create [ID]", "Creates a client and shows its secret once", `
+Creates a client in the store and prints its client_id and secret. The secret is generated,
+stored as a hash, and cannot be shown again. Public clients and clients with --jwks have none.
+Without ID, one is generated.
 
 	$ caddy gatehouse client create reader --redirect-uri https://reader.example/callback --scope articles:read`,
 		atMostID, func(r *run) error {
@@ -106,10 +107,10 @@ func newClientText(w io.Writer, c adminapi.ClientWithSecret) {
 	row(w, "client_id:", c.ID)
 	if c.Secret != "" {
 		row(w, "client_secret:", c.Secret)
-		row(w, "", "It is shown this once and stored as a hash.")
+		row(w, "", "It is shown only this once, and stored as a hash.")
 	}
 	if n := len(c.Secrets); n > 1 {
-		row(w, "", "The secret before works until "+adminapi.Day(c.Secrets[n-2].Until)+".")
+		row(w, "", "The previous secret works until "+adminapi.Day(c.Secrets[n-2].Until)+".")
 	}
 }
 

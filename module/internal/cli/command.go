@@ -24,8 +24,8 @@ func init() {
 			user.AddCommand(&cobra.Command{
 				Use:   "hash",
 				Short: "Reads a password from standard input and prints its hash",
-				Long: `Reads one line, the password, from standard input and prints its argon2id hash alone,
-for the password_hash of a users file. On a terminal it asks twice and shows nothing.
+				Long: `Reads a password, one line, from standard input and prints its argon2id hash and nothing else,
+for the password_hash of a users file. A terminal asks for it twice and does not show it.
 
 	$ caddy gatehouse user hash < password.txt
 	$argon2id$v=19$m=47104,t=1,p=1$...`,

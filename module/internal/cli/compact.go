@@ -10,11 +10,11 @@ import (
 )
 
 func compactCommand() *cobra.Command {
-	return adminCommand("compact", "Removes the free space from the file of the Bolt store", `
-Replaces the state file of `+"`store bolt`"+` by a copy without the space that deleted and expired
-records have left. Reads continue meanwhile and writes wait, some seconds for each gigabyte
-of live data; the copy needs as much room on the same disk. The gateway does this by itself
-once more than half of the file is free, unless more than 128 MiB of it are in use.`, nothing, func(r *run) error {
+	return adminCommand("compact", "Shrinks the file of the Bolt store", `
+Replaces the state file of `+"`store bolt`"+` with a copy that lacks the space left by deleted and
+expired records. Meanwhile reads continue and writes wait, a few seconds for each gigabyte of
+live data; the copy needs as much space on the same disk. The gateway does this by itself once
+more than half of the file is free, unless more than 128 MiB of it are in use.`, nothing, func(r *run) error {
 		var got adminapi.Compacted
 		if err := r.call("POST", adminapi.Path("compact"), nil, &got); err != nil {
 			return err

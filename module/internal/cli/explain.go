@@ -16,16 +16,16 @@ import (
 )
 
 func explainCommand() *cobra.Command {
-	cmd := newCommand("explain METHOD URL", "Says which rule of a guard decides, and why", `
-Says what the guards of a configuration do with a request: which rule decides, what a token
-must have, in which form the path is judged, and what is refused before any rule is looked
-at. It is the guard's own decision, for a request that nobody sends.
+	cmd := newCommand("explain METHOD URL", "Shows which rule of a guard applies, and why", `
+Shows what the guards of a configuration would do with a request: which rule applies, what a
+token must have, in which form the path is compared, and what is refused before any rule is
+considered. The guard itself decides, but no request is sent.
 
-URL is an address such as https://api.example.com/articles, as a client has it, or a path
-alone: then every site with a guard is asked. With --scope the request has a valid token with these scopes
-(--scope "" one without any), without it none.
+URL is a client's URL, such as https://api.example.com/articles, or just a path, which is shown
+for every site with a guard. With --scope, the request has a valid token with these scopes
+(--scope "" for one without scopes); otherwise it has no token.
 
-The configuration is the one that --config names, else the running one, asked for over
+The configuration is the one given by --config, otherwise that of the running gateway, read from
 Caddy's admin endpoint at --address.
 
 	$ caddy gatehouse explain GET https://api.example.com/articles/7 --scope articles:read --config Caddyfile`,
@@ -61,7 +61,7 @@ Caddy's admin endpoint at --address.
 				}
 			})
 		})
-	cmd.Flags().StringSlice("scope", nil, "Scopes of the token to imagine, separated by commas")
+	cmd.Flags().StringSlice("scope", nil, "Scopes of the assumed token, separated by commas")
 	cmd.Flags().String("address", "", "Address of the administration API listener of the gateway to explain")
 	cmd.Flags().StringP("config", "c", "", "Configuration file to explain instead of a running gateway")
 	cmd.Flags().StringP("adapter", "a", "", "Name of config adapter to apply (if --config is used)")

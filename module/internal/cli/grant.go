@@ -10,14 +10,14 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 )
 
-const userNamed = `USER is a user's id or, for users kept in the store, the user name; --by id or
---by username where one text is both.`
+const userNamed = `USER is a user's id or, for users in the store, the user name. If one user's id is another's
+user name, add --by id or --by username.`
 
 func grantCommands() *cobra.Command {
-	revoke := adminCommand("revoke USER [GRANT]", "Takes back what a user has granted", `
-Revokes one grant of a user, named by the id that grant list shows; or with --client all
-that the user allowed one client, so that it has to ask again; or with --all everything:
-then the user is signed out everywhere too. Tokens die within a second, on every node.
+	revoke := adminCommand("revoke USER [GRANT]", "Revokes what a user has granted", `
+Revokes one grant of a user, by the id that grant list shows. With --client, revokes everything
+the user has allowed that client, which then has to ask again. With --all, revokes all grants
+and also signs the user out everywhere. Every node rejects the tokens within a second.
 
 `+userNamed, cobra.ArbitraryArgs, revokeGrantCommand)
 	revoke.Flags().String("client", "", "Revoke everything granted to this client")
@@ -69,7 +69,7 @@ func revokeGrantCommand(r *run) error {
 }
 
 func byFlag(cmd *cobra.Command) {
-	cmd.Flags().String("by", "", "What USER is: id or username (default: whichever there is)")
+	cmd.Flags().String("by", "", "What USER is: id or username (default: whichever exists)")
 }
 
 // userPath is the path of the user that the first argument names, or of what is below it.

@@ -10,21 +10,21 @@ import (
 )
 
 func keysCommands() *cobra.Command {
-	rotate := adminCommand("rotate", "Makes the next signing key", `
-Makes the next signing key of each algorithm in use, or of the one that --alg names. It is
-published at once and begins to sign some minutes later, when every relying party has had
-time to see it; the key before goes on to verify until the last token it signed has expired.
-A key that has leaked is not rotated but revoked.`, nothing, func(r *run) error {
+	rotate := adminCommand("rotate", "Generates the next signing key", `
+Generates the next signing key for each algorithm in use, or for the one given by --alg. It is
+published at once and signs some minutes later, once every relying party has had time to fetch
+it. The previous key is published until the last token it signed has expired. If a key has
+leaked, revoke it instead.`, nothing, func(r *run) error {
 		return r.callAndPrintKeys("POST", adminapi.Path("keys", "rotate"), map[string]string{"alg": r.text("alg")})
 	})
 	rotate.Flags().String("alg", "", "ES256, RS256 or EdDSA (default: each in use)")
 	return groupCommand("keys", "Signing keys", rotate,
-		adminCommand("list", "Lists the signing keys", "Lists the signing keys, never their private half.", nothing, func(r *run) error {
+		adminCommand("list", "Lists the signing keys", "Lists the signing keys, without their private parts.", nothing, func(r *run) error {
 			return r.callAndPrintKeys("GET", adminapi.Path("keys"), nil)
 		}),
 		adminCommand("revoke KID", "Revokes a leaked signing key", `
-Revokes a signing key: every token it signed dies within a second, on every node, and
-another key signs at once.`, exactly("KID"), func(r *run) error {
+Revokes a signing key: every node rejects all tokens it signed within a second, and another key
+signs from then on.`, exactly("KID"), func(r *run) error {
 			return r.deleteAt(adminapi.Path("keys", r.args[0]), "Revoked key "+r.args[0]+".")
 		}),
 	)

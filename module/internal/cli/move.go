@@ -20,15 +20,16 @@ import (
 
 func moveCommand() *cobra.Command {
 	cmd := offlineCommand("move", "Copies the state of a stopped gateway from a file into Redis", `
-Copies every record of `+"`store bolt`"+` that has not expired into a Redis, with its expiry, and compares
-all of them afterwards. Sessions, grants, consents, users, clients, keys and revocations go on there.
---config names the configuration of the gateway that was stopped. --to names the Redis as
-`+"`store redis`"+` does; a password in it must be a placeholder such as {env.REDIS_PASSWORD}. Where the new
-store needs more than an address (prefix, tls, replicas), --to-config names the new configuration
+Copies every record of `+"`store bolt`"+` that has not expired into a Redis, with its expiry, and then
+compares them all. Sessions, grants, consents, users, clients, keys and revocations stay valid.
+--config is the configuration of the stopped gateway. --to is the address of the Redis, written as for
+`+"`store redis`"+`; a password in it must be a placeholder such as {env.REDIS_PASSWORD}. If the new store
+needs more than an address (prefix, tls, replicas), give the new configuration by --to-config
 instead; its `+"`secret`"+` is then checked too.
 
-The Redis must have no records under the prefix. If the command is interrupted, run it again: it
-continues, and no gateway starts on that Redis until all is there. The state file stays as it is.
+The Redis must not have any records under the prefix. If the command is interrupted, run it again:
+it continues, and no gateway starts on that Redis before everything is copied. The state file is not
+changed.
 
 	$ systemctl stop gatehouse
 	$ caddy gatehouse move --config /etc/gatehouse/Caddyfile --to redis://gate:{env.REDIS_PASSWORD}@10.0.0.5:6379/0`, nothing, moveState)

@@ -14,8 +14,8 @@ import (
 
 func readyCommand() *cobra.Command {
 	return adminCommand("ready", "Reports whether this node can serve", `
-Prints the state of the store, the signing keys, the revocations and the limiters, and exits
-with 1 if the node cannot serve. Use it as the HEALTHCHECK of a container.`, nothing, printReadiness)
+Prints the state of the store, the signing keys, the revocations and the limiters. Exits with 1
+if the node cannot serve, so it can be the HEALTHCHECK of a container.`, nothing, printReadiness)
 }
 
 func printReadiness(r *run) error {

@@ -16,11 +16,11 @@ import (
 )
 
 func restCommands() *cobra.Command {
-	cmd := newCommand("try METHOD PATH", "Shows what api_rest makes of a request and of an upstream's answer", `
-Shows, without sending anything, the request that the upstream would be sent, and what becomes of
-the answer that --status, --header and --body imagine: status, header and body for the client. Guards
-and limits are not asked (explain does that), so links are those of somebody who may do everything. Jobs
-and Idempotency-Key, which need a store, are left out.
+	cmd := newCommand("try METHOD PATH", "Shows how api_rest translates a request and the upstream's response", `
+Shows, without sending anything, the request that the upstream would get, and the status, header and
+body that the client would get for the response given by --status, --header and --body. Guards and
+limits are not consulted (explain does that), so all links are shown. Jobs and Idempotency-Key, which
+need a store, are left out.
 
 	$ caddy gatehouse rest try GET /articles/7 --config Caddyfile --body answer.json`,
 		exactly("METHOD", "PATH"), tryREST)
@@ -34,7 +34,7 @@ and Idempotency-Key, which need a store, are left out.
 	f.StringArray("header", nil, "Header field of the upstream's answer, such as 'Content-Type: text/html'")
 	f.String("send", "", "File with the client's body, - for standard input")
 	f.StringArray("send-header", nil, "Header field of the client's request, such as 'Accept: application/vnd.acme.v1+json'")
-	return groupCommand("rest", "Looks into api_rest", cmd)
+	return groupCommand("rest", "Examines api_rest", cmd)
 }
 
 // maxTried bounds a file that is read, in bytes.

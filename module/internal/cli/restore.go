@@ -16,27 +16,27 @@ import (
 )
 
 func restoreCommand() *cobra.Command {
-	cmd := offlineCommand("restore FILE", "Puts a backup in the place of the state of a stopped gateway", `
-Checks a file that `+"`caddy gatehouse backup`"+` has made and puts it in the place of the state file
-that the configuration names (`+"`store bolt`"+`). It refuses while a gateway has that file open. What
-was there is kept beside it under another name. FILE stays as it is. Run it with the environment
-of the service, because where the state file is depends on it (XDG_DATA_HOME).
+	cmd := offlineCommand("restore FILE", "Replaces the state of a stopped gateway with a backup", `
+Checks a file that `+"`caddy gatehouse backup`"+` has written and replaces the configuration's state
+file (`+"`store bolt`"+`) with it, unless a gateway has that file open. The old state file is kept
+beside it under another name. FILE is not changed. Run the command with the environment of the
+service: the path of the state file may depend on it (XDG_DATA_HOME).
 
-The secret must be the one of the backup: that of the configuration (`+"`secret`"+`) or else the one in
-FILE.secret, in the file that --secret names, or, if there is neither, the one beside the state
-file. It is tried before anything is changed.
+The secret must be that of the backup. It is taken from the configuration (`+"`secret`"+`), else from
+FILE.secret or the file given by --secret, else from the file beside the state file. It is tested
+before anything is changed.
 
-A backup brings back what has ended since it was made: sessions, grants and consents that were
+A backup brings back what has ended since it was taken: sessions, grants and consents that were
 ended, tokens that were revoked, refresh tokens and codes that were used, passwords that were
-changed and users that were locked or deleted. Jobs that waited at the backup run again.
---end-sessions removes all sessions, grants, consents and signing keys from what is restored:
-everybody signs in again, and no token issued before that is accepted. It does not undo the
-rest: the audit trail tells which users and clients were changed.
+changed, and users that were locked or deleted. Jobs that were waiting at the time run again.
+--end-sessions removes all sessions, grants, consents and signing keys from the restored state:
+everyone has to sign in again, and no token issued before is accepted. It does not help with
+the rest: the audit trail shows which users and clients were changed.
 
 	$ systemctl stop gatehouse
 	$ caddy gatehouse restore /var/backups/gatehouse.db --end-sessions --config /etc/gatehouse/Caddyfile`, exactly("FILE"), restoreState)
-	cmd.Flags().String("secret", "", "Where the secret of the backup is (default FILE.secret)")
-	cmd.Flags().Bool("end-sessions", false, "Have everybody sign in again, and reject all tokens issued so far")
+	cmd.Flags().String("secret", "", "File with the secret of the backup (default FILE.secret)")
+	cmd.Flags().Bool("end-sessions", false, "Make everyone sign in again, and reject all tokens issued so far")
 	return cmd
 }
 

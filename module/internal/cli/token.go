@@ -22,11 +22,11 @@ const maxInspected = 16 << 10
 
 func tokenCommands() *cobra.Command {
 	return groupCommand("token", "Access tokens",
-		adminCommand("inspect", "Says what an access token contains and what each guard decides", `
-Reads one access token from standard input, so that neither other processes nor the history
-of the shell see it, and asks the running gateway: what it contains, whether it was issued
-here, whether it is alive, which check fails otherwise, and what each guard of the running
-configuration would decide. The token is not logged.
+		adminCommand("inspect", "Shows what an access token contains and what each guard decides", `
+Reads one access token from standard input, where neither other processes nor the shell's
+history see it. Shows what the token contains, whether this gateway issued it, whether it is
+valid or which check fails, and what each guard of the running configuration would decide. The
+token is not logged.
 
 	$ caddy gatehouse token inspect < token.txt`, stdinOnly, inspectCommand))
 }

@@ -15,8 +15,8 @@ import (
 
 func userCommands() *cobra.Command {
 	add := adminCommand("add USERNAME", "Adds a user", `
-Adds a user to the store. The password is read from standard input, one line; on a terminal
-it is asked for twice and not shown. With --generate one is made and shown once.
+Adds a user to the store. The password is read from standard input, as one line; a terminal
+asks for it twice and does not show it. With --generate, one is generated and shown once.
 
 	$ caddy gatehouse user add alice --name Alice --generate`, exactly("USERNAME"), addUserCommand)
 	f := add.Flags()
@@ -27,34 +27,34 @@ it is asked for twice and not shown. With --generate one is made and shown once.
 	f.String("phone", "", "Telephone number")
 	f.String("claims", "", "Further attributes as a JSON object")
 	generateFlag(add)
-	passwd := userCommand("passwd USER", "Gives a user another password", `
-Reads the new password from standard input, one line; on a terminal it asks twice and shows
-nothing. With --generate one is made and shown once. The user is signed out everywhere and
-every token dies within a second. A lock by failed sign-ins is ended too, on the node that
-is asked (--address).`, passwdCommand)
+	passwd := userCommand("passwd USER", "Sets a user's password", `
+Reads the new password from standard input, as one line; a terminal asks for it twice and does
+not show it. With --generate, one is generated and shown once. The user is signed out
+everywhere, and every node rejects the user's tokens within a second. If failed sign-ins had
+locked the user, this node (--address) no longer does.`, passwdCommand)
 	generateFlag(passwd)
 	return groupCommand("user", "Users of the authorization gateway", add, passwd, importCommand(),
-		adminCommand("list", "Lists the users", "Lists the users kept in the store.", nothing, func(r *run) error {
+		adminCommand("list", "Lists the users", "Lists the users in the store.", nothing, func(r *run) error {
 			return listAt(r, adminapi.Path("users"), "There are no users in the store; `caddy gatehouse user add` adds one.",
 				[]string{"ID", "USERNAME", "NAME", "EMAIL", "STATE"}, func(u adminapi.User) []string {
 					return []string{u.ID, u.Username, u.Name, u.Email, state(u)}
 				})
 		}),
-		userCommand("show USER", "Shows a user", "Shows what is known about a user, of every directory.", func(r *run) error {
+		userCommand("show USER", "Shows a user", "Shows what is known about a user, in whichever directory.", func(r *run) error {
 			return r.userCall("GET", nil)
 		}),
 		userCommand("lock USER", "Locks a user", `
-Locks a user, who can no longer sign in. The user is signed out everywhere and every token
-dies within a second, on every node.`, func(r *run) error { return r.userCall("POST", nil, "lock") }),
+Locks a user, who is signed out everywhere and can no longer sign in. Every node rejects the
+user's tokens within a second.`, func(r *run) error { return r.userCall("POST", nil, "lock") }),
 		userCommand("unlock USER", "Unlocks a user", `
-Lets a user sign in again who was locked with lock, on every node, or by failed sign-ins.
-Each node counts failed sign-ins in its own memory, so a lock by them is ended on the node
-that is asked (--address); on others it ends by itself (protect lockout).`, func(r *run) error {
+Lets a user sign in again who was locked by `+"`user lock`"+` or by failed sign-ins. Each node counts
+failed sign-ins in its own memory, so a lock caused by them is removed on this node (--address)
+only; on others it ends by itself (protect lockout).`, func(r *run) error {
 			return r.userCall("POST", nil, "unlock")
 		}),
-		userCommand("delete USER", "Removes a user", `
-Removes a user from the store. The user is signed out everywhere and every token dies within
-a second, on every node. The id is never used again.`, func(r *run) error {
+		userCommand("delete USER", "Deletes a user", `
+Deletes a user from the store and signs the user out everywhere. Every node rejects the user's
+tokens within a second. The id is never used again.`, func(r *run) error {
 			path, err := r.userPath(url.Values{})
 			if err != nil {
 				return err
@@ -108,7 +108,7 @@ func passwdCommand(r *run) error {
 }
 
 func generateFlag(cmd *cobra.Command) {
-	cmd.Flags().Bool("generate", false, "Make a password and show it once, instead of reading one")
+	cmd.Flags().Bool("generate", false, "Generate a password and show it once, instead of reading one")
 }
 
 // password puts the password into a request, or the wish for one. It is never an
@@ -135,7 +135,7 @@ func userText(w io.Writer, u adminapi.UserWithPassword) {
 	}
 	if u.Password != "" {
 		row(w, "Password:", u.Password)
-		row(w, "", "It is shown this once and stored as a hash.")
+		row(w, "", "It is shown only this once, and stored as a hash.")
 	}
 }
 

@@ -23,21 +23,20 @@ standard input. The fields are id, username, password_hash, password, name, nick
 email, phone, locked and claims (a JSON object); a CSV column may also be one claim, such as
 claims.groups. Only username is required.
 
-password_hash is the hash of another program, such as bcrypt, Argon2, PBKDF2 or scrypt as
-written by Django, Werkzeug and passlib; it is replaced by Argon2id when the user signs in.
-password is a password in plain, which is hashed by the gateway. Without both, the user cannot
-sign in until `+"`caddy gatehouse user passwd`"+` sets one. An id is kept, so that a user stays the
-same to applications; it must never have been another person's.
+password_hash is a hash written by another program, such as bcrypt, Argon2, PBKDF2 or scrypt by
+Django, Werkzeug and passlib; it is replaced with Argon2id when the user signs in. password is a
+plain-text password, which the gateway hashes. With neither, the user cannot sign in until
+`+"`caddy gatehouse user passwd`"+` sets a password. An id is kept, so that applications recognize
+the user; it must never have been another person's.
 
-Who is there already is left alone, so an import that was broken off can be run again. With
---update, the fields and claims that the file has replace those of the user. It never unlocks
-a user and never replaces a password. Lines that are refused are listed; the others are
-imported, and the exit code is 1.
+Existing users are left alone, so an interrupted import can be run again. With --update, the
+fields and claims in the file replace those of the user; this never unlocks a user and never
+replaces a password. Rejected lines are listed and the others imported; the exit code is then 1.
 
 	$ caddy gatehouse user import users.csv --dry-run`, exactly("FILE"), importUsers)
-	cmd.Flags().String("input", "", "What FILE is: csv, or jsonl (default: as its name says)")
+	cmd.Flags().String("input", "", "Format of FILE: csv or jsonl (default: by the file name)")
 	cmd.Flags().Bool("dry-run", false, "Check everything and change nothing")
-	cmd.Flags().Bool("update", false, "Change users who are there already")
+	cmd.Flags().Bool("update", false, "Update existing users")
 	return cmd
 }
 

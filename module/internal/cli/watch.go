@@ -17,24 +17,24 @@ import (
 )
 
 func watchCommand() *cobra.Command {
-	cmd := adminCommand("watch", "Shows what the gateway decides, live", `
-Prints a line for each request that a guard, a limit or the authorization server decides on: time, client and user
+	cmd := adminCommand("watch", "Shows the gateway's decisions as they are made", `
+Prints a line for each request that a guard, a limit or the authorization server decides: time, client and user
 (or the address), method and path, status and outcome with its reason, the limit and what is left of it, and the
-latency. It never shows queries, tokens or header values. At the end (Ctrl-C, --for, or the gateway's end) it prints a
-summary: outcomes, latency (p50 and p99), and who and what was refused most.
+latency. It never shows queries, tokens or header values. When it ends (Ctrl-C, --for, or the gateway stops) it prints
+a summary: outcomes, latency (p50 and p99), and who and what was refused most often.
 
 	$ caddy gatehouse watch --refused --path /articles --for 30s
 
-Filters apply together. Outcomes are allowed (passed on), refused (by the gateway), and failed (allowed, and answered with
-5xx). No request waits for a watcher: decisions that come faster than they can be shown are lost, and the number is told.
-It goes on when the configuration is reloaded.`, nothing, watchGateway)
+A request is shown if it matches all filters. Outcomes are allowed (passed on), refused (by the gateway), and failed (allowed,
+and answered with 5xx). No request waits for a watcher: decisions that come faster than they can be shown are dropped and
+counted. Watching continues when the configuration is reloaded.`, nothing, watchGateway)
 	cmd.Flags().String("client", "", "Only requests of the client with this id")
 	cmd.Flags().String("user", "", "Only requests for the user with this id")
-	cmd.Flags().String("path", "", "Only paths that begin so")
+	cmd.Flags().String("path", "", "Only paths with this prefix")
 	cmd.Flags().String("status", "", "Only these status codes and classes, such as 429 or 4xx,503")
 	cmd.Flags().Bool("refused", false, "Only requests that the gateway refused")
 	cmd.Flags().Duration("for", 0, "End after this time, such as 30s (default: never)")
-	cmd.Flags().Bool("json", false, "Print a JSON object a line, the last of them the summary; the same as --format json")
+	cmd.Flags().Bool("json", false, "Print one JSON object per line, the summary last; same as --format json")
 	return cmd
 }
 
