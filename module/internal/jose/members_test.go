@@ -17,7 +17,7 @@ func FuzzMembers(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, ` { } `, `null`, `[]`, `"{"`, `{"a":1}`, ` { "a" : "b" , "c" : [1,{"d":"]"}] , "e" : { "f" : "}\"" } } `,
 		`{"a":1,"a":2,"A":3}`, `{"a":null,"b":true,"c":-1.5e3}`, `{"\u0061":1,"a\"b":"\ud800"}`, `{"a":"` + "\u2028" + `é\n"}`,
-		`{"a":1,}`, `{"a"}`, `{"a":1}x`, `{"a":"` + "\x00" + `"}`, `{"a":[[]],"b":[]}`, `{"a":1` + many.String() + `,"a":3}`, `{"":""}`,
+		`{"a":1,}`, `{"a"}`, `{"a":1}x`, `{"a":1e700}`, `{"a":"` + "\x00" + `"}`, `{"a":[[]],"b":[]}`, `{"a":1` + many.String() + `,"a":3}`, `{"":""}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -41,11 +41,10 @@ func FuzzMembers(f *testing.F) {
 			if got := c.Raw(name); string(got) != string(value) {
 				t.Errorf("%s: %q is %s, want %s", raw, name, got, value)
 			}
-			var text any
-			if err := json.Unmarshal(value, &text); err != nil {
-				t.Fatal(err)
+			wantText, isText := "", value[0] == '"'
+			if isText && json.Unmarshal(value, &wantText) != nil {
+				t.Fatalf("%s is no text", value)
 			}
-			wantText, isText := text.(string)
 			if got, ok := decodeText(c.Raw(name)); ok != isText || got != wantText {
 				t.Errorf("%s: %q is %q, %t, want %q, %t", raw, name, got, ok, wantText, isText)
 			}
