@@ -61,34 +61,38 @@ func TestVersionRulesApplyToAcceptEverywhere(t *testing.T) {
 // N17: items of a batch are judged, and cost, by the addresses that the client would use for each,
 // also if the path is rewritten in between.
 func TestItemsAreJudgedByTheClientsPathsBehindRewrites(t *testing.T) {
-	u := harness.NewUpstream(t)
-	u.Answer(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
-	r := &rig{harness.Prepare(t), t, make(map[string]string)}
-	r.StartChanged(t, strings.NewReplacer("GUARD_FRONT", `oauth_guard {
-			scope write PATCH /stock/items/2
-			otherwise token
-		}
-		api_limit {
-			client 20 1h
-			cost 4 PATCH /stock/items/1
-		}
-		uri path_regexp ^/stock/items /shop/things`, "GUARD_BEHIND", "").Replace(below),
-		r.with(u.Addr, `"upstream": $TO, "resources": [{"path": "things", "batch": ["title"]}]`))
-	for _, c := range []struct {
-		client, method, path, body string
-		status, sent               int
-		left                       string // of the limit
-	}{
-		{"reader", "PATCH", "/stock/items/2", `{"title":"x"}`, 403, 0, ""},
-		{"reader", "PATCH", "/stock/items", items(2), 403, 0, "19"},
-		{"reader", "PATCH", "/st%6Fck/items", items(2), 403, 0, "18"},
-		{"reader", "PATCH", "/stock/items", items(1), 200, 1, "14"},
-		{"writer", "PATCH", "/stock/items", items(2), 200, 2, "15"},
-	} {
-		p := r.do(c.client, c.method, c.path, c.body)
-		if sent := len(u.Hits()); p.Status != c.status || sent != c.sent || p.Header.Get("X-Ratelimit-Remaining") != c.left {
-			t.Errorf("%s %s %s: %d, %d sent, %s left: %s", c.client, c.method, c.path, p.Status, sent, p.Header.Get("X-Ratelimit-Remaining"), p.Body)
-		}
+	for _, others := range []string{"otherwise token", "scope read PATCH /stock/items /stock/items/*"} {
+		t.Run(others, func(t *testing.T) {
+			u := harness.NewUpstream(t)
+			u.Answer(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+			r := &rig{harness.Prepare(t), t, make(map[string]string)}
+			r.StartChanged(t, strings.NewReplacer("GUARD_FRONT", `oauth_guard {
+					scope write PATCH /stock/items/2
+					`+others+`
+				}
+				api_limit {
+					client 20 1h
+					cost 4 PATCH /stock/items/1
+				}
+				uri path_regexp ^/stock/items /shop/things`, "GUARD_BEHIND", "").Replace(below),
+				r.with(u.Addr, `"upstream": $TO, "resources": [{"path": "things", "batch": ["title"]}]`))
+			for _, c := range []struct {
+				client, method, path, body string
+				status, sent               int
+				left                       string // of the limit
+			}{
+				{"reader", "PATCH", "/stock/items/2", `{"title":"x"}`, 403, 0, ""},
+				{"reader", "PATCH", "/stock/items", items(2), 403, 0, "19"},
+				{"reader", "PATCH", "/st%6Fck/items", items(2), 403, 0, "18"},
+				{"reader", "PATCH", "/stock/items", items(1), 200, 1, "14"},
+				{"writer", "PATCH", "/stock/items", items(2), 200, 2, "15"},
+			} {
+				p := r.do(c.client, c.method, c.path, c.body)
+				if sent := len(u.Hits()); p.Status != c.status || sent != c.sent || p.Header.Get("X-Ratelimit-Remaining") != c.left {
+					t.Errorf("%s %s %s: %d, %d sent, %s left: %s", c.client, c.method, c.path, p.Status, sent, p.Header.Get("X-Ratelimit-Remaining"), p.Body)
+				}
+			}
+		})
 	}
 }
 

@@ -11,17 +11,18 @@ import (
 
 // Item is a part of a batch request that counts like a request.
 type Item struct {
-	Paths []string // its addresses, escaped and as the handler sees them
-	Rest  string   // what follows the path of the batch request in its address, escaped
+	Rest string // what follows the path of the batch request in the item's path, escaped; empty for the request itself
+	Also string // another path of the item, escaped and as the handler sees it, or empty
 }
 
 // ChargeItems counts a batch request at every api_limit it has passed, before anything is done
 // for it. Each item costs what a request of method would cost at the most expensive of its
-// addresses, or what the batch request itself cost if that is more: a batch is never cheaper
+// paths, or what the batch request itself cost if that is more: a batch is never cheaper
 // than its items one by one. The error is 429, or 413 if a request of this size can never fit. On
 // 429, limits in front of the one that refuses have counted the items.
 func ChargeItems(w http.ResponseWriter, r *http.Request, method string, items []Item) error {
 	return chargeRequest(w, r, func(d *decision) int64 {
+		own := (&url.URL{Path: strings.TrimSuffix(d.path, "/")}).EscapedPath()
 		// What handlers in between removed. A guard among them may have written the rest with
 		// other escapes, so decoded paths are compared.
 		taken, ok := strings.CutSuffix(d.path, r.URL.Path)
@@ -29,15 +30,11 @@ func ChargeItems(w http.ResponseWriter, r *http.Request, method string, items []
 			taken = ""
 		}
 		front := (&url.URL{Path: taken}).EscapedPath()
-		own := (&url.URL{Path: strings.TrimSuffix(d.path, "/")}).EscapedPath()
 		units := -d.cost
 		for _, item := range items {
-			highest := d.cost
-			if !ok { // they rewrote the path: only what the limit saw is known
-				highest = max(highest, d.limit.costAt(method, own+item.Rest))
-			}
-			for _, path := range item.Paths {
-				highest = max(highest, d.limit.costAt(method, front+path))
+			highest := max(d.cost, d.limit.costAt(method, own+item.Rest))
+			if item.Also != "" {
+				highest = max(highest, d.limit.costAt(method, front+item.Also))
 			}
 			units += highest
 		}

@@ -172,17 +172,17 @@ func (c *call) with(of *operation.Call) *call {
 
 // batch returns the handler for a PATCH of a collection.
 func (h *REST) batch(c *call) *batch.Handler {
-	// The address of an item is that of the collection, as the client wrote it, and an id.
-	rest := func(path string) string { return strings.TrimPrefix(path, c.Match.Address()) }
+	// An item's path is that of the collection and an id.
+	id := func(path string) string { return strings.TrimPrefix(path, c.Match.Address()) }
 	permits := handler.PermitsBelow(c.Request)
 	return &batch.Handler{
 		Forbidden: func(path string) bool {
-			return c.forbiddenByPath(http.MethodPatch, path) || permits != nil && !permits(http.MethodPatch, rest(path))
+			return permits != nil && !permits(http.MethodPatch, id(path)) || c.forbiddenByVersion(http.MethodPatch, path)
 		},
 		Charge: func(w http.ResponseWriter, paths []string) error {
 			items := make([]apilimit.Item, len(paths))
 			for i, path := range paths {
-				items[i] = apilimit.Item{Paths: c.addresses(path), Rest: rest(path)}
+				items[i] = apilimit.Item{Rest: id(path), Also: c.versionAddress(path)}
 			}
 			return apilimit.ChargeItems(w, c.Request, http.MethodPatch, items)
 		},

@@ -16,27 +16,27 @@ func checkVersionRules(w http.ResponseWriter, c *call) error {
 	if !c.byAccept() {
 		return nil
 	}
-	if c.forbiddenByPath(c.Request.Method, c.choice.Path) {
+	if c.forbiddenByVersion(c.Request.Method, c.choice.Path) {
 		return envelope.Refuse(http.StatusForbidden, "this version of the API may not be used with this token")
 	}
-	return apilimit.ChargeItems(w, c.Request, c.Request.Method, []apilimit.Item{{Paths: c.addresses(c.choice.Path)}})
+	return apilimit.ChargeItems(w, c.Request, c.Request.Method, []apilimit.Item{{Also: c.versionAddress(c.choice.Path)}})
 }
 
 // byAccept reports whether Accept named the version of a request, rather than its path.
 func (c *call) byAccept() bool { return c.choice.Version != nil && c.choice.Prefix == "" }
 
-// addresses returns the paths that stand for a path without a version: the one that the client uses,
-// and the one that names the version if the client's does not.
-func (c *call) addresses(path string) []string {
-	if c.byAccept() {
-		return []string{path, "/" + c.choice.Version.Name + path}
+// versionAddress returns the path that names the version which Accept named, for a path without one. It is empty if
+// Accept named none.
+func (c *call) versionAddress(path string) string {
+	if !c.byAccept() {
+		return ""
 	}
-	return []string{c.choice.Prefix + path}
+	return "/" + c.choice.Version.Name + path
 }
 
-// forbiddenByPath reports whether the guard in front forbids the path that names the version which
+// forbiddenByVersion reports whether the guard in front forbids the path that names the version which
 // Accept named.
-func (c *call) forbiddenByPath(method, path string) bool {
-	forbidden := handler.Forbidden(c.Request)
-	return c.byAccept() && forbidden != nil && forbidden(method, "/"+c.choice.Version.Name+path)
+func (c *call) forbiddenByVersion(method, path string) bool {
+	forbidden, address := handler.Forbidden(c.Request), c.versionAddress(path)
+	return forbidden != nil && address != "" && forbidden(method, address)
 }

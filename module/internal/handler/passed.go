@@ -64,31 +64,32 @@ func Permits(r *http.Request) func(method, path string) bool {
 		return nil
 	}
 	return func(method, path string) bool {
-		for p := passed; p != nil; p = p.outer {
-			if !p.guard.Permits(p.access, method, strings.TrimPrefix(path, p.front)) {
-				return false
-			}
-		}
-		return true
+		return passed.permit(method, func(p *passedGuard) string { return strings.TrimPrefix(path, p.front) })
 	}
 }
 
 // PermitsBelow returns a function that reports what the guards in front let the caller of a
-// request do below its path. rest is what follows there: escaped, with a slash in front. Each guard is asked about
-// the path as it saw it, whatever handlers behind it made of that. PermitsBelow returns nil where [Permits] does.
+// request do below the path of the request. rest is what follows that path, escaped, with a slash in front. Each guard
+// judges the path as it saw it, even if handlers behind it have rewritten it. PermitsBelow returns nil where [Permits]
+// does.
 func PermitsBelow(r *http.Request) func(method, rest string) bool {
 	passed := factsOf(r).innermostGuard()
 	if passed == nil {
 		return nil
 	}
 	return func(method, rest string) bool {
-		for p := passed; p != nil; p = p.outer {
-			if !p.guard.Permits(p.access, method, strings.TrimSuffix(p.seen.escaped(), "/")+rest) {
-				return false
-			}
-		}
-		return true
+		return passed.permit(method, func(p *passedGuard) string { return strings.TrimSuffix(p.seen.escaped(), "/") + rest })
 	}
+}
+
+// permit reports whether a guard and those in front of it let their callers use a method on what path is for each.
+func (p *passedGuard) permit(method string, path func(*passedGuard) string) bool {
+	for ; p != nil; p = p.outer {
+		if !p.guard.Permits(p.access, method, path(p)) {
+			return false
+		}
+	}
+	return true
 }
 
 // Forbidden returns a function that reports whether a guard in front has a rule for a method and

@@ -58,7 +58,7 @@ func newPlan(c *operation.Call, forbidden func(path string) bool) (*plan, *envel
 			return nil, envelope.Invalid(At(g.Items[0], "id"), "must be the id of a resource")
 		}
 		path := item.Address()
-		if c.Permits != nil && !c.Permits(http.MethodPatch, c.Prefix+path) || forbidden(path) {
+		if forbidden(path) {
 			return nil, &envelope.Refusal{Status: http.StatusForbidden, Message: "this resource may not be changed with this token", Field: At(g.Items[0], "id")}
 		}
 		up, refused := changeRequest(c, item, g)

@@ -23,8 +23,7 @@ const (
 
 // Handler answers a PATCH of a collection.
 type Handler struct {
-	// Forbidden reports whether a rule keeps the client from changing the resource with a path,
-	// besides what Permits of the call says.
+	// Forbidden reports whether a rule keeps the client from changing the resource with a path.
 	Forbidden func(path string) bool
 	// Charge counts the changes of the resources with these paths against the client's limits.
 	Charge func(w http.ResponseWriter, paths []string) error
