@@ -141,7 +141,7 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	r.Body = httpx.Unclosed(r)
 	handler.AddPlaceholders(r)
 	handler.CloseWhenExiting(w, r)
-	httpx.KeepHTTP(r.Header) // requests on a connection that changed to HTTP/2 would not be counted
+	httpx.KeepHTTP(r.Header) // requests on a connection upgraded to HTTP/2 would not be counted
 	if httpx.IsEarly(r) {    // whoever repeats it would use up the limit of its client
 		handler.LeaveBody(w, r)
 		return handler.Error(r, http.StatusTooEarly, &handler.Failure{Code: "too_early", Message: httpx.TooEarly})

@@ -132,8 +132,8 @@ func (c *Core) follow() {
 // raiseEvery is the time between attempts to raise the counter of epochs.
 const raiseEvery = time.Second
 
-// keepEpochs raises the store's counter of epochs, until ctx ends, when a load of the revocations has shown that the
-// store may have lost writes.
+// keepEpochs raises the store's counter of epochs after each complete load of the revocations, until ctx ends: before a
+// load the store may have lost writes.
 func (c *Core) keepEpochs(ctx context.Context) {
 	for {
 		select {

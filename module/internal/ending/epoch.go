@@ -29,8 +29,8 @@ import (
 // and the argument holds for each.
 //
 // The counter is at least the time in milliseconds, so that a store which lost its last writes (a failover of Redis)
-// does not give out an epoch twice. Nodes that go on running still refuse what they were told is dead. They also raise
-// the counter to what they were told: otherwise whoever signs in after a lost end would get its former value.
+// does not give out an epoch twice. If it has lost an end, nodes that keep running still refuse what that ended. They raise
+// the counter to the highest epoch they know: otherwise they would refuse whoever signs in afterwards, too.
 
 // CurrentEpoch returns the last epoch that was given out, 0 for none. It must be read before a password is checked.
 // Errors are technical.

@@ -24,7 +24,7 @@ type facts struct {
 	names    *UserNames       // know the name of its user
 	guard    *guard.Guard     // the innermost that the request has passed
 	front    string           // what had been taken from the path in front of it
-	seen     seenPath         // the path as it saw it
+	seen     seenPath         // the rest of the path, which the guard saw
 	outer    *passedGuard     // the guards in front of it
 	route    string           // the name of the guard's rule that let it pass
 	refusal  error            // why the authentication provider refused

@@ -10,24 +10,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// distinct checks uniqueItems instead of the validator, which compares every two elements that have the same hash. Its hash
-// does not tell where nested values end, so elements such as [1,[[],[]]] and [1,[[[]]]] have the same, and a body of 250 KB with
-// thousands of them took most of a minute.
+// distinct checks uniqueItems in place of the validator, which compares every two elements that have the same hash. That hash
+// does not say where nested values end: [1,[[],[]]] and [1,[[[]]]] have the same, and a body of 250 KB with thousands of
+// such elements took most of a minute.
 type distinct struct{}
-
-// replace has distinct and names check what they do for all schemas that are reachable.
-func replace(s *jsonschema.Schema) {
-	for reached := range newEffort(s).beside {
-		if reached.UniqueItems {
-			reached.UniqueItems = false
-			reached.Extensions = append(slices.Clip(reached.Extensions), distinct{})
-		}
-		if reached.PropertyNames != nil {
-			reached.Extensions = append(slices.Clip(reached.Extensions), names{reached.PropertyNames})
-			reached.PropertyNames = nil
-		}
-	}
-}
 
 // isDistinct reports whether a schema has uniqueItems.
 func isDistinct(s *jsonschema.Schema) bool {
@@ -49,8 +35,8 @@ func (distinct) Validate(ctx *jsonschema.ValidatorContext, v any) {
 	}
 }
 
-// appendValue appends a text that two values have in common only if they are equal: members in any order, numbers in any
-// notation.
+// appendValue appends a text that is the same for two values exactly if they are equal, whatever the order of members and
+// the notation of numbers.
 func appendValue(to []byte, v any) []byte {
 	switch v := v.(type) {
 	case map[string]any:

@@ -125,7 +125,7 @@ func (e *effort) fits(s *jsonschema.Schema, body map[string]any) bool {
 	return e.spend(body, e.beside[s], 0, &left)
 }
 
-// shallow is the depth up to which a check costs the same. Each fault has a list of the names that lead to its value.
+// shallow is the depth from which on checks cost more: each fault lists the names that lead to its value.
 const shallow = 8
 
 // spend visits a value and everything nested in it once.
@@ -154,17 +154,20 @@ func (e *effort) spend(value any, asked weights, depth int, left *float64) bool 
 	return true
 }
 
-// requiredCost is how many members cost a check if all that are required are missing: a fault lists them.
-const requiredCost = 10
-
-// enumCost is how many values of an enum cost a check: each is looked at.
-const enumCost = 200
+const (
+	// enumPerCheck is how many values of an enum cost as much as a check: each is compared.
+	enumPerCheck = 200
+	// requiredPerCheck is how many required members cost as much as a check: a fault lists those that are missing.
+	requiredPerCheck = 10
+	// distinctCost is what each value nested in a list costs whose elements must differ, as a part of a check.
+	distinctCost = 0.25
+)
 
 // cost is the cost of checking a value, without what is nested in it, against one schema.
 func (e *effort) cost(s *jsonschema.Schema, value any) float64 {
 	n := 1.0
 	if s.Enum != nil {
-		n += float64(len(s.Enum.Values)) / enumCost
+		n += float64(len(s.Enum.Values)) / enumPerCheck
 	}
 	switch value := value.(type) {
 	case json.Number:
@@ -173,19 +176,16 @@ func (e *effort) cost(s *jsonschema.Schema, value any) float64 {
 			n *= longNumber
 		}
 	case map[string]any:
-		n += float64(len(s.Required)) / requiredCost
+		n += float64(len(s.Required)) / requiredPerCheck
 	case []any:
 		if isDistinct(s) {
-			n += valueCost * float64(countValues(value))
+			n += distinctCost * float64(countValues(value))
 		}
 	}
 	return n
 }
 
-// valueCost is what each value in a list costs whose elements must differ, as a part of a check. Lists in one another are read
-// once for each of them.
-const valueCost = 0.25
-
+// countValues counts a value and all that are nested in it.
 func countValues(v any) int {
 	n := 1
 	switch v := v.(type) {

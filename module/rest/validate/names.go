@@ -8,8 +8,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// names checks propertyNames instead of the validator, whose faults name another object than the one with the name: what is checked
-// afterwards overwrites their place.
+// names checks propertyNames in place of the validator, whose faults may name the place of another object: later checks
+// overwrite it.
 type names struct{ of *jsonschema.Schema }
 
 // propertyNames returns the schema for the names of members, or nil.

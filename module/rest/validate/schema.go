@@ -68,7 +68,7 @@ func load(s Schema) (*schema, error) {
 		return nil, fmt.Errorf("schema %s: %w", place, err)
 	}
 	ask(compiled)
-	replace(compiled)
+	replaceKeywords(compiled)
 	patch := partial(compiled, blank)
 	return &schema{compiled, patch, newEffort(compiled, patch), large}, nil
 }

@@ -64,7 +64,7 @@ func (x *Exchanger) Send(w http.ResponseWriter, r, client *http.Request, e Excha
 	})
 	f := to.Failed()
 	if err == nil {
-		f = to.Finish() // otherwise what was kept is not the whole
+		f = to.Finish() // otherwise what was held back is incomplete
 	}
 	if f != nil {
 		err = x.Unreadable(f)

@@ -71,8 +71,8 @@ func (q *quota) take(ctx context.Context, a account) (*envelope.Refusal, error) 
 	if q.use(r, hour) {
 		return nil, nil
 	}
-	// A reservation whose reply nobody waits for would be lost, and a user who keeps leaving could use up all keys of
-	// the client.
+	// If nobody waited for the reply, the reserved keys would be lost, and a user who keeps leaving could use up all keys
+	// of the client.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
 	defer cancel()
 	granted, wait, err := q.reserve(ctx, a, max(1, min(r.next, a.most/64)))

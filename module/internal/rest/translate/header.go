@@ -38,8 +38,8 @@ func charsetOf(h http.Header) string {
 	return charset
 }
 
-// isByteRange reports whether a 206 has a range of bytes, which cannot be translated. For some APIs, such as PostgREST, it says that
-// there are further elements: then its Content-Range has another unit, or none.
+// isByteRange reports whether a 206 is a range of bytes, which cannot be translated. Some APIs, such as PostgREST, send 206 if a list
+// has more elements: then Content-Range has another unit, or none.
 func isByteRange(h http.Header) bool {
 	unit, _, _ := strings.Cut(strings.TrimSpace(h.Get("Content-Range")), " ")
 	return strings.EqualFold(unit, "bytes") || mediaOf(h) == "multipart/byteranges"

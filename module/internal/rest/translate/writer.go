@@ -167,7 +167,7 @@ func (w *Writer) rewriteRedirect(h http.Header) {
 	w.sendRedirect()
 }
 
-// sendRedirect sends the header. A body in JSON would be a resource as the API has it, with what is not for clients.
+// sendRedirect sends the header, and drops a JSON body: it would be an untranslated resource, with members that drop names.
 func (w *Writer) sendRedirect() {
 	if w.config.Answer.Plan != nil && envelope.IsJSON(mediaOf(w.Header())) {
 		w.dropBody(w.status)
