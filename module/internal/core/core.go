@@ -129,22 +129,24 @@ func (c *Core) follow() {
 	}()
 }
 
-// raiseEvery is the time between attempts to raise the counter of epochs.
+// raiseEvery is the time between two looks at the counter of epochs.
 const raiseEvery = time.Second
 
-// keepEpochs raises the store's counter of epochs after each complete load of the revocations, until ctx ends: before a
-// load the store may have lost writes.
+// keepEpochs raises the store's counter of epochs, until ctx ends, when the store has lost its last writes: after each
+// complete load of the revocations and now and then, because in a cluster the server with the counter may be the only one
+// that has.
 func (c *Core) keepEpochs(ctx context.Context) {
+	look := time.NewTicker(raiseEvery)
+	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-look.C:
 		case <-c.Revocations.Completed():
 		}
-		for ending.RaiseCounter(ctx, c.Store, c.Revocations.LastEpoch()) != nil {
-			if store.Sleep(ctx, raiseEvery) != nil {
-				return
-			}
+		if last := c.Revocations.LastEpoch(); last > 0 {
+			_, _ = ending.RaiseCounter(ctx, c.Store, last) // a fault is met again at the next look
 		}
 	}
 }

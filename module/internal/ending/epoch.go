@@ -40,15 +40,38 @@ func CurrentEpoch(ctx context.Context, b store.Backend) (int64, error) {
 	return v.Last, unlessAbsent(err)
 }
 
-// RaiseCounter raises the counter to an epoch that was given out, if the store has lost that. Errors are technical.
-func RaiseCounter(ctx context.Context, b store.Backend, epoch int64) error {
+// RaiseCounter raises the counter to an epoch that was given out; lost reports that the store had lost that. Errors are
+// technical.
+func RaiseCounter(ctx context.Context, b store.Backend, epoch int64) (lost bool, err error) {
 	var v store.EpochCounter
-	_, err := store.Change(ctx, b, store.Record{Key: store.EpochCounterKey()}, &v, func(*store.Record) (bool, error) {
-		lost := v.Last < epoch
+	_, err = store.Change(ctx, b, store.Record{Key: store.EpochCounterKey()}, &v, func(*store.Record) (bool, error) {
+		lost = v.Last < epoch
 		v.Last = max(v.Last, epoch)
 		return lost, nil
 	})
-	return err
+	return lost && err == nil, err
+}
+
+var errLostCounter = errors.New("ending: the store has lost the last epochs that were given out")
+
+// EndedSince reports whether a user, or the user at a client, was ended since the counter was read as epoch; client is ""
+// for sessions. Every end increases the counter first. If that is behind, the store has lost its last writes, and nobody
+// knows whether the end came before: the counter is raised, for the next attempt, and the error is technical, as all are.
+func EndedSince(ctx context.Context, b store.Backend, subject, client string, epoch int64) (bool, error) {
+	end, err := SubjectEpoch(ctx, b, subject)
+	if err == nil && client != "" {
+		var pair int64
+		pair, err = PairEpoch(ctx, b, client, subject)
+		end = max(end, pair)
+	}
+	if err != nil || end <= epoch {
+		return false, err
+	}
+	lost, err := RaiseCounter(ctx, b, end)
+	if lost {
+		err = errLostCounter
+	}
+	return true, err
 }
 
 // PairEpoch returns the epoch of a user at a client, 0 for none. It must be read before the user's permission. Errors

@@ -79,7 +79,7 @@ func (g *passwordGrant) beginFor(ctx context.Context, family store.Grant) error 
 	if err := g.checkUser(ctx, family); err != nil {
 		return err
 	}
-	ended, err := ending.Ended(ctx, g.Store, family.Subject, family.Client, family.Epochs)
+	ended, err := ending.EndedSince(ctx, g.Store, family.Subject, family.Client, family.Epochs.Subject)
 	switch {
 	case err != nil:
 		return err

@@ -148,9 +148,9 @@ func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request, user directory.
 		return nil, err
 	}
 	// If the user was signed out everywhere meanwhile, the session would be dead at its first use; tell the user now.
-	ended, err := ending.Ended(r.Context(), s.Store, user.ID, "", store.Epochs{Subject: epoch})
-	if err == nil && ended {
-		return nil, s.Store.Delete(r.Context(), key)
+	ended, err := ending.EndedSince(r.Context(), s.Store, user.ID, "", epoch)
+	if ended {
+		return nil, errors.Join(err, s.Store.Delete(r.Context(), key))
 	}
 	if err == nil {
 		err = s.endLeastRecent(r.Context(), user.ID, digest)
