@@ -1,7 +1,6 @@
 package validate
 
 import (
-	"encoding/json"
 	"maps"
 	"strconv"
 	"strings"
@@ -20,8 +19,16 @@ type effort struct {
 	// beside maps each schema to those that are checked against the same value, including
 	// itself, and how often.
 	beside map[*jsonschema.Schema]weights
-	// numbers are how many values of each enum are numbers, which take long to compare.
-	numbers map[*jsonschema.Schema]float64
+	of     map[*jsonschema.Schema]*costs
+}
+
+// costs are what checks against one schema cost.
+type costs struct {
+	number  float64 // for numbers
+	nested  float64 // for lists and objects: what is nested in an enum or const is compared with them
+	text    float64 // for each byte of a text
+	names   float64 // for each byte of a member's name
+	perName float64 // for each member
 }
 
 // longNumber is how many other checks a number costs whose fraction has hundreds of digits:
@@ -56,9 +63,9 @@ func (w weights) any(n float64, v any) {
 	}
 }
 
-// newEffort visits all schemas that are reachable from the given ones.
+// newEffort visits all schemas that are reachable from the given ones. It estimates nothing before addCosts.
 func newEffort(from ...*jsonschema.Schema) *effort {
-	e := &effort{make(map[*jsonschema.Schema]weights), make(map[*jsonschema.Schema]float64)}
+	e := &effort{make(map[*jsonschema.Schema]weights), make(map[*jsonschema.Schema]*costs)}
 	for len(from) > 0 {
 		s := from[len(from)-1]
 		from = from[:len(from)-1]
@@ -90,13 +97,6 @@ func (e *effort) follow(s *jsonschema.Schema) weights {
 	}
 	w, next := weights{s: 1}, make(weights)
 	e.beside[s] = w
-	if s.Enum != nil {
-		for _, v := range s.Enum.Values {
-			if _, ok := v.(json.Number); ok {
-				e.numbers[s]++
-			}
-		}
-	}
 	next.add(1, s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else)
 	if s.DynamicRef != nil {
 		next.add(1, s.DynamicRef.Ref)
@@ -130,9 +130,9 @@ const shallow = 8
 
 // spend visits a value and everything nested in it once.
 func (e *effort) spend(value any, asked weights, depth int, left *float64) bool {
-	each := max(1, float64(depth)/shallow)
+	each, tracked := max(1, float64(depth)/shallow), tracking(asked, value)
 	for s, n := range asked {
-		*left -= n * each * e.cost(s, value)
+		*left -= n * each * (e.cost(s, value) + tracked)
 	}
 	if *left < 0 {
 		return false
@@ -152,53 +152,6 @@ func (e *effort) spend(value any, asked weights, depth int, left *float64) bool 
 		return e.spendAll(value, asked, depth, left)
 	}
 	return true
-}
-
-const (
-	// enumPerCheck is how many values of an enum cost as much as a check: each is compared.
-	enumPerCheck = 200
-	// requiredPerCheck is how many required members cost as much as a check: a fault lists those that are missing.
-	requiredPerCheck = 10
-	// distinctCost is what each value nested in a list costs whose elements must differ, as a part of a check.
-	distinctCost = 0.25
-)
-
-// cost is the cost of checking a value, without what is nested in it, against one schema.
-func (e *effort) cost(s *jsonschema.Schema, value any) float64 {
-	n := 1.0
-	if s.Enum != nil {
-		n += float64(len(s.Enum.Values)) / enumPerCheck
-	}
-	switch value := value.(type) {
-	case json.Number:
-		n += e.numbers[s]
-		if long(string(value)) {
-			n *= longNumber
-		}
-	case map[string]any:
-		n += float64(len(s.Required)) / requiredPerCheck
-	case []any:
-		if isDistinct(s) {
-			n += distinctCost * float64(countValues(value))
-		}
-	}
-	return n
-}
-
-// countValues counts a value and all that are nested in it.
-func countValues(v any) int {
-	n := 1
-	switch v := v.(type) {
-	case map[string]any:
-		for _, member := range v {
-			n += countValues(member)
-		}
-	case []any:
-		for _, element := range v {
-			n += countValues(element)
-		}
-	}
-	return n
 }
 
 // spendAll visits once what all elements after the first ones have in common.

@@ -6,6 +6,7 @@
 package validate
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -29,11 +30,26 @@ const (
 	flat     = `{"properties":{"list":{"type":"array","prefixItems":[{"type":"integer"}],"items":{"type":"integer"}},"map":{"patternProperties":{"^a":{"type":"integer"}},"additionalProperties":false}}}`
 )
 
+// numbered repeats a text n times, with the numbers from 0 in place of %d, separated by commas.
+func numbered(text string, n int) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = strings.ReplaceAll(text, "%d", strconv.Itoa(i))
+	}
+	return strings.Join(all, ",")
+}
+
 func nested(open, inner, end string, levels int) string {
 	return `{"where":` + strings.Repeat(open, levels) + inner + strings.Repeat(end, levels) + `}`
 }
 
 func TestBodyWithExcessiveEffortIsRefused(t *testing.T) {
+	listOf := func(item string) string { return `{"properties":{"list":{"items":` + item + `}}}` }
+	textOf := func(pattern string) string { return `{"properties":{"text":{"pattern":"` + pattern + `"}}}` }
+	points := listOf(`{"enum":[` + numbered("[0,%d]", 100) + `]}`)
+	dependent := listOf(`{"dependentRequired":{"a":[` + numbered(`"n%d"`, 100) + `]}}`)
+	unevaluated := `{"properties":{"map":{"unevaluatedProperties":{"type":"integer"},"allOf":[` + numbered(`{"properties":{"b%d":{}}}`, 50) + `]}}}`
+	long := strings.Repeat("a", 900_000)
 	and := func(levels int, inner string) string { return nested(`{"kind":"and","of":[`, inner, `]}`, levels) }
 	for name, c := range map[string]struct {
 		schema, body string
@@ -60,6 +76,23 @@ func TestBodyWithExcessiveEffortIsRefused(t *testing.T) {
 		"many texts, of very many":      {`{"properties":{"list":{"items":{"enum":["a"` + strings.Repeat(`,"b"`, 10_000) + `,"e"]}}}}`, `{"list":[` + strings.Repeat(`"e",`, 100_000) + `"e"]}`, 413},
 		"lacking members":               {required, `{"list":[` + strings.Repeat("{},", 20_000) + `{}]}`, 400},
 		"many lacking members":          {required, `{"list":[` + strings.Repeat("{},", 200_000) + `{}]}`, 413},
+		"points to choose from":         {points, `{"list":[` + strings.Repeat("[0,99],", 1_000) + `[0,1]]}`, 0},
+		"many points to choose from":    {points, `{"list":[` + strings.Repeat("[0,99],", 100_000) + `[0,1]]}`, 413},
+		"many points, each a const":     {listOf(`{"const":[0` + strings.Repeat(",0", 19) + `]}`), `{"list":[` + strings.Repeat("[0"+strings.Repeat(",0", 19)+"],", 24_000) + `0]}`, 413},
+		"lacking dependent members":     {dependent, `{"list":[` + strings.Repeat(`{"a":1},`, 10_000) + `{}]}`, 400},
+		"many lacking dependent ones":   {dependent, `{"list":[` + strings.Repeat(`{"a":1},`, 100_000) + `{}]}`, 413},
+		"dependent members of nobody":   {dependent, `{"list":[` + strings.Repeat(`{"b":1},`, 100_000) + `{}]}`, 0},
+		"many multiples":                {listOf(`{"multipleOf":0.01}`), `{"list":[` + strings.Repeat("12.99,", 160_000) + `1]}`, 0},
+		"too many multiples":            {listOf(`{"multipleOf":2}`), `{"list":[` + strings.Repeat("1,", 400_000) + `1]}`, 413},
+		"a long text":                   {textOf("^([a-z]+ ?)*$"), `{"text":"` + long + `"}`, 0},
+		"many texts with a long form":   {listOf(`{"pattern":"^[a-z]([a-z-]{0,61}[a-z])?([.][a-z]([a-z-]{0,61}[a-z])?)*$"}`), `{"list":[` + strings.Repeat(`"www.example",`, 70_000) + `"a"]}`, 0},
+		"a long text that begins often": {textOf("[a-z]{1,255}[0-9]"), `{"text":"` + long + `"}`, 413},
+		"a long text of many forms":     {`{"properties":{"text":{"anyOf":[` + numbered(`{"pattern":"^[a-z]+%d$"}`, 50) + `]}}}`, `{"text":"` + long + `"}`, 413},
+		"a long name that begins often": {`{"propertyNames":{"allOf":[{"pattern":"[a-z]{1,255}[0-9]"}]}}`, `{"` + long + `":1}`, 413},
+		"a long name by such a pattern": {`{"patternProperties":{"[a-z]{1,255}[0-9]":true}}`, `{"` + long + `":1}`, 413},
+		"members left":                  {unevaluated, `{"map":{` + numbered(`"a%d":1`, 5_000) + `}}`, 0},
+		"many members left":             {unevaluated, `{"map":{` + numbered(`"a%d":1`, 60_000) + `}}`, 413},
+		"many elements left":            {`{"properties":{"list":{"unevaluatedItems":false,"allOf":[` + numbered(`{"minItems":%d}`, 20) + `]}}}`, `{"list":[` + strings.Repeat("1,", 200_000) + `1]}`, 413},
 		"members by a pattern":          {flat, `{"map":{"ab":1,"ac":2}}`, 0},
 		"members that there are not":    {flat, `{"map":{"ab":1,"b":2}}`, 400},
 	} {

@@ -70,7 +70,9 @@ func load(s Schema) (*schema, error) {
 	ask(compiled)
 	replaceKeywords(compiled)
 	patch := partial(compiled, blank)
-	return &schema{compiled, patch, newEffort(compiled, patch), large}, nil
+	effort := newEffort(compiled, patch)
+	effort.addCosts()
+	return &schema{compiled, patch, effort, large}, nil
 }
 
 // dialect returns the draft of a document that does not declare one, and whether it is OpenAPI
