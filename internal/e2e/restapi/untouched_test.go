@@ -145,3 +145,23 @@ func TestEncodedSlashStaysWithinItsSegment(t *testing.T) {
 		t.Error("two segments were sent")
 	}
 }
+
+// S02: an address without its host must not become one of another host, as where APIs redirect what ends in a slash.
+func TestRedirectStaysOnTheHost(t *testing.T) {
+	g := harness.Prepare(t)
+	u := harness.NewUpstream(t)
+	g.Start(t, worded("\n\tto "+u.Addr+"\n\tresource things\n\tundeclared pass\n\t"))
+	r := &rig{g, t, make(map[string]string)}
+	for location, want := range map[string]string{
+		"http://$HOST//evil.example": "/.//evil.example", "/.//evil.example?a=b": "/.//evil.example?a=b", "http://$HOST/a//b": "/a//b", "http://$HOST/about/": "/about/",
+		"https://elsewhere.example/": "https://elsewhere.example/",
+	} {
+		u.Answer(func(w http.ResponseWriter, q *http.Request) {
+			w.Header().Set("Location", strings.ReplaceAll(location, "$HOST", q.Host))
+			w.WriteHeader(http.StatusMovedPermanently)
+		})
+		if p := r.do("reader", http.MethodGet, "/about", ""); p.Status != http.StatusMovedPermanently || p.Header.Get("Location") != want {
+			t.Errorf("%s: %d %q", location, p.Status, p.Header["Location"])
+		}
+	}
+}

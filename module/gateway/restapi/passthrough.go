@@ -50,7 +50,11 @@ func (h *REST) locator(c *call, r *http.Request) func(string) (string, bool) {
 			prefix = strings.TrimSuffix(prefix, c.choice.Prefix)
 		}
 		to.Scheme, to.Host, to.User = "", "", nil
-		return prefix + to.String(), true
+		at := prefix + to.String()
+		if strings.HasPrefix(at, "//") { // without the host, clients would take the first segment for one
+			at = "/." + at
+		}
+		return at, true
 	}
 }
 
