@@ -176,4 +176,11 @@ func TestUnverifiedClientPageDoesNotFavorAllow(t *testing.T) { // S12
 	if n := len(having(doc, "div", "class", "sticky")) + len(having(doc, "button", "class", "primary")); n != 0 {
 		t.Errorf("S12 %d parts of the page make it easy: %s", n, p.Body)
 	}
+	p = b.Get(g.ID + "/logout?client_id=" + member(t, made, "client_id"))
+	if shown := words(parse(t, p)); !strings.Contains(shown, "Your Bank asks you to sign out") || !strings.Contains(shown, "Nobody has checked its name") {
+		t.Errorf("S12 a link to sign out shows %q", shown)
+	}
+	if p = b.Get(g.ID + "/logout?client_id=web"); strings.Contains(p.Body, "Nobody has checked its name") {
+		t.Errorf("S12 of a client in the configuration: %s", p.Body)
+	}
 }

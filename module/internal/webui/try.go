@@ -42,7 +42,7 @@ func (p *Pages) tryPages(files files) error {
 		"consent": {ConsentView{Form: form, Client: "c"},
 			ConsentView{Form: form, Client: "c", Host: "h", User: "u", Scopes: []ScopeView{{"n", "t", true}, {Name: "n"}}, Remember: true,
 				Unverified: true, Account: "/a"}},
-		"logout": {LogoutView{Form: form, User: "u", Account: "/a"}, LogoutView{Form: form, Client: "c"}, LogoutView{Form: form, User: "u", Client: "c"},
+		"logout": {LogoutView{Form: form, User: "u", Account: "/a"}, LogoutView{Form: form, Client: "c"}, LogoutView{Form: form, User: "u", Client: "c", Unverified: true},
 			LogoutView{Done: true}, LogoutView{Done: true, Everywhere: true, Account: "/a"}},
 		"account": {AccountView{Form: form, User: "u"}, fullAccount(form)},
 		"entercode": {EnterCodeView{Form: form}, EnterCodeView{Form: form, User: "u", UserCode: "U", Failed: true},

@@ -59,6 +59,8 @@ type LogoutView struct {
 	Done bool
 	// Client is the name of the application that asks, "" for none.
 	Client string
+	// Unverified says that the application registered itself: nobody checked its name.
+	Unverified bool
 	// Account is the path of the account page, "" for no link.
 	Account string
 	// Everywhere says that every browser and every application was signed out.

@@ -59,7 +59,7 @@ func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
 		Form: webui.Form{
 			Lang: e.Pages.Language(r, q.Locales), Action: e.Site.Base + page.LogoutPath, Token: b.Token(actionLogout, ""), Request: sealed,
 		},
-		User: who.User.Username, Client: q.title(), Account: e.Site.Base + page.AccountPath,
+		User: who.User.Username, Client: q.title(), Unverified: q.client != nil && q.client.SelfRegistered, Account: e.Site.Base + page.AccountPath,
 	})
 	return nil
 }
