@@ -325,6 +325,25 @@ const scenarios = {
     await phone.locator('button[value=deny]').waitFor()
   },
 
+  // The window of another site lies on top and closes at the first click of a double click.
+  async doubleClick(visitor) {
+    const page = await visitor.arrive()
+    const begun = await open(new URL('device:begin'))
+    await page.goto(begun.href)
+    await signIn(page)
+    for (const [name, next] of [['Continue', 'Sign in to Television on another device?'], ['Confirm', 'Confirmed']]) {
+      await button(page, name).scrollIntoViewIfNeeded()
+      const { x, y, width, height } = await button(page, name).boundingBox()
+      await page.mouse.move(-5, -5)
+      await page.mouse.move(x + width / 2, y + height / 2)
+      await page.mouse.down()
+      await page.mouse.up()
+      await page.waitForTimeout(1000)
+      await button(page, name).click() // it is still there
+      await heading(page, next)
+    }
+  },
+
   async keyboard(visitor) {
     const desk = await visitor.arrive()
     const phone = await visitor.arrive()

@@ -52,6 +52,11 @@ func TestDeviceIsConfirmedByUserCodeInABrowser(t *testing.T) {
 	s.portal.browse(t, "device", s.portal.device)
 }
 
+func TestSecondClickOfADoubleClickElsewhereConfirmsNothing(t *testing.T) {
+	s := start(t)
+	s.portal.browse(t, "doubleClick", s.portal.device)
+}
+
 func TestBothPagesWorkWithTheKeyboardAlone(t *testing.T) {
 	start(t).portal.browse(t, "keyboard", unasked)
 }

@@ -42,6 +42,9 @@ func TestTemplateDirectoryOverridesBuiltInFiles(t *testing.T) {
 	if !strings.Contains(w.Body.String(), "h1{color:teal}") || strings.Contains(w.Body.String(), ".field") {
 		t.Error("the style is not the one of the directory")
 	}
+	if !strings.Contains(w.Body.String(), settle) {
+		t.Error("with another style, buttons take the second click of a double click elsewhere")
+	}
 	w = httptest.NewRecorder()
 	p.Logout(w, 200, LogoutView{Form: testForm})
 	if got := text(all(parsed(t, w.Body.String()), "h1")[0]); got != "Sign out?" {

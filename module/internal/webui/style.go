@@ -13,6 +13,12 @@ import (
 // every page, also under overload.
 var compact = strings.NewReplacer("\n", "", "\t", "", ": ", ":", ", ", ",", " { ", "{", " {", "{", "; ", ";", ";\n}", "}")
 
+// settle has buttons ignore the mouse for a moment after it has come to the page. The window of another site could lie
+// on top and close at the first click of a double click, so that the second presses a button that nobody has seen. It
+// is part of every page, whatever style sheet an operator has. Where there is a touch screen too, the first tap would be
+// taken for such a mouse.
+const settle = "@media (hover:hover) and (not (any-pointer:coarse)){html:hover :is(button,[type=submit]){animation:settle .7s}}@keyframes settle{from,to{pointer-events:none}}"
+
 // loadStyle makes the style element, the icon and the headers. The policy names the style by its
 // hash, so that no other style that gets into a page applies.
 func (p *Pages) loadStyle(files files) error {
@@ -36,7 +42,7 @@ func (p *Pages) loadStyle(files files) error {
 	}
 	light, dark := fitAccents(accent, accentDark)
 	// A browser replaces CRLF by LF before it hashes the sheet.
-	css := ":root{--accent-light:" + light.String() + ";--accent-dark:" + dark.String() + "}\n" +
+	css := ":root{--accent-light:" + light.String() + ";--accent-dark:" + dark.String() + "}" + settle + "\n" +
 		strings.ReplaceAll(sheet, "\r\n", "\n")
 	sum := sha256.Sum256([]byte(css))
 	origin, err := logoOrigin(p.config.Logo)
