@@ -21,6 +21,9 @@ const (
 	longClient = "Reading Room of the Municipal Library and its Nineteen Branches"
 	longHost   = "reading-room.municipal-library-and-its-nineteen-branches.example"
 	longUser   = "bartholomew.featherstonehaugh-montgomery@municipal-library.example"
+	// joinedClient has forty letters that no browser breaks a line between: to Unicode they are one.
+	joinedClient = conjunct + conjunct + conjunct + conjunct
+	conjunct     = "क्ष्क्ष्क्ष्क्ष्क्ष्"
 )
 
 // pictureOf is the path of the picture on pages with a code to scan.
@@ -91,7 +94,7 @@ func (g *gallery) signIn() {
 		})
 	}
 	logout("logout", webui.LogoutView{User: "maria", Account: "/account"})
-	logout("logout-asked", webui.LogoutView{User: longUser, Client: longClient, Account: "/account"})
+	logout("logout-asked", webui.LogoutView{User: longUser, Client: longClient, Unverified: true, Account: "/account"})
 	logout("logout-unknown", webui.LogoutView{})
 	logout("logout-done", webui.LogoutView{Done: true, Account: "/account"})
 	logout("logout-everywhere", webui.LogoutView{Done: true, Everywhere: true, Account: "/account"})
@@ -116,6 +119,7 @@ func (g *gallery) consents() {
 	}
 	consent("consent", webui.ConsentView{Account: "/account", ClientID: "reader", Client: "Article Reader", Host: "reader.example", User: "maria", Name: "Maria Rossi", Scopes: scopes[:2], Remember: true})
 	consent("consent-unverified", webui.ConsentView{Account: "/account", ClientID: "x", Client: longClient, Host: longHost, User: longUser, Scopes: scopes, Unverified: true})
+	consent("consent-joined", webui.ConsentView{ClientID: "x", Client: joinedClient, Host: "x.example", User: "maria", Scopes: scopes[:1], Unverified: true})
 	consent("consent-without-scopes", webui.ConsentView{ClientID: "tv", Client: "Television", User: "maria"})
 }
 
@@ -131,6 +135,7 @@ func (g *gallery) accounts() {
 		{ID: "1", ClientID: "reader", Name: "Article Reader", Host: "reader.example", Since: g.now, Scopes: scopes[:2], Remembered: true},
 		{ID: "2", ClientID: "x", Name: longClient, Host: longHost, Since: g.now, Scopes: scopes, Unverified: true},
 		{ID: "3", ClientID: "tv", Name: "Television", Since: g.now},
+		{ID: "4", ClientID: "x", Name: joinedClient, Host: "x.example", Since: g.now, Unverified: true},
 	}
 	sessions := []webui.SessionView{
 		{ID: "1", Browser: "Firefox", System: "Linux", Address: "10.1.2.3", Place: "private", Since: g.now, Current: true},
