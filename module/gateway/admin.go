@@ -77,7 +77,7 @@ func (a *App) administered() *admin.Config {
 	return &admin.Config{
 		Issuer: a.issuer, Server: a.server,
 		Store: a.core.Store, OpenStore: a.core.Store.Open, OwnSecret: len(a.Secrets) == 0,
-		Ring: a.core.Ring, KeyAge: a.core.Tending.Age, Revocations: a.core.Revocations, Verify: a.verifier().Verify,
+		Ring: a.core.Ring, KeyAge: a.core.Tending.Age, Revocations: a.core.Revocations, Verify: a.Verifier().Verify,
 		TokenCache: a.core.TokenCache, Configured: a.clients.Configured, Stored: a.clients.Stored, Registrations: a.Registration.most(),
 		Users: a.users, UsersIn: a.usersIn,
 		OpenLimiter: a.limiter.Source, LimiterMemory: a.limiter.Stats, LimitsFailClosed: a.limitsClose,

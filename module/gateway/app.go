@@ -282,7 +282,7 @@ func (a *App) buildServer(users directory.Directory, repl *caddy.Replacer) error
 		Issuer: a.issuer, Clients: a.clients, Scopes: scopes, Directory: users,
 		Registration: registration, Registrar: a.clients.Stored,
 		Store: a.core.Store, Keys: a.core.Keys, Tokens: issuer, Revocations: a.core.Revocations,
-		Verifier: a.verifier(), Issued: a.core,
+		Verifier: a.Verifier(), Issued: a.core,
 		Pages: pages, Metrics: metrics.Set{}, Log: a.log, Lifetimes: lifetimes(a.Tokens, a.Session), TokenLife: a.core.TokenLife, Attempts: a.attempts,
 		GrantsPerUser: a.Tokens.GrantsPerUser, Sweep: a.core.Sweeper.Wake,
 		Audit:        a.trail,

@@ -38,16 +38,16 @@ func (a *App) Hold() (release func(), err error) { return a.lease.Enter() }
 // Identify makes a request without a client one of this caller's, for placeholders and logs.
 func (a *App) Identify(r *http.Request, access *token.Access) { handler.Identify(r, access, a.names) }
 
-// GuardConfig is what all guards of this configuration share, which is everything but their
-// rules. Audience is the default.
+// GuardConfig is what all guards of this configuration share: everything but their rules. Audience is the default.
 func (a *App) GuardConfig() guard.Config {
 	return guard.Config{
-		Issuer: a.issuer.String(), Audience: a.audience()[0], Verifier: a.verifier(), Hidden: a.hidden,
+		Issuer: a.issuer.String(), Audience: a.audience()[0], Verifier: a.Verifier(), Hidden: a.hidden,
 		Attempts: a.attempts, ClientIP: handler.ClientIP, Admit: a.shedder.AdmitToken,
 	}
 }
 
-func (a *App) verifier() core.Verifier {
+// Verifier verifies tokens under this configuration.
+func (a *App) Verifier() core.Verifier {
 	return core.Verifier{Core: a.core, Clients: a.clients, Users: a.users}
 }
 

@@ -33,7 +33,7 @@ type decision struct {
 	match   routes.Match      // of toOperation and toMethods
 	jobID   string            // of toJobStatus
 	job     *job.Config       // whose path the POST has, even if the client's Prefer does not ask for a job
-	wish    job.Prefer
+	wish    jobapi.Prefer
 }
 
 // dispatch decides what answers a request, whose version is chosen and has the operations in table.
@@ -66,7 +66,7 @@ func dispatchToJob(jobs []job.Config, r *http.Request, path string, table *route
 			_, declared, _ := table.Match(http.MethodGet, path)
 			return decision{target: toJobMethods}, c.When != "preferred" && !declared
 		}
-		d = decision{target: toNewJob, job: c, wish: job.ParsePrefer(r.Header)}
+		d = decision{target: toNewJob, job: c, wish: jobapi.ParsePrefer(r.Header)}
 		return d, c.When != "preferred" || d.wish.Async || d.wish.Waits
 	}
 	return d, false

@@ -75,6 +75,13 @@ func (p *jobs) run(ctx context.Context, t job.Task) *job.Failure {
 	return nil
 }
 
+// permitted reports whether the caller who made a job may still do what it was made for.
+func (p *jobs) permitted(ctx context.Context, j *job.Job) (bool, error) {
+	access := accessOf(j)
+	access.Epochs, access.KeyID = j.Input.Permit.Epochs, j.Input.Permit.KeyID
+	return p.app.Verifier().StillPermits(ctx, access)
+}
+
 // accessOf returns the access of the caller who made a job, nil without a token.
 func accessOf(j *job.Job) *token.Access {
 	if j.Owner == (job.Owner{}) {

@@ -55,7 +55,7 @@ func (h *REST) provisionJobs(ctx caddy.Context, digest string) error {
 	p.api = &jobapi.Handler{Trace: app.Traced, Identity: handler.IdentityHeader, Address: handler.ClientAddress}
 	for _, c := range h.Jobs {
 		q, err := job.NewQueue(job.QueueConfig{
-			Config: c, Store: app.Store(), Do: p.run, Hold: app.Hold, Fair: jobapi.Fair,
+			Config: c, Store: app.Store(), Do: p.run, Hold: app.Hold, Permitted: p.permitted, Fair: jobapi.Fair,
 			NewID: secret.ID, Node: node, Now: time.Now, Log: h.log,
 			Observer: jobapi.NewObserver(c.Defaulted().Name, app.Trail()),
 		})

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/jobapi"
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/upstream"
@@ -54,7 +55,7 @@ func (e *edition) declaredPOST(c *job.Config) (routes.Match, bool) {
 
 // submitOperation makes a job of a declared operation: an error in the request is answered at once, as
 // without a job, and the upstream gets the body that it would get.
-func (p *jobs) submitOperation(w http.ResponseWriter, c *call, q *job.Queue, wish job.Prefer, m routes.Match) error {
+func (p *jobs) submitOperation(w http.ResponseWriter, c *call, q *job.Queue, wish jobapi.Prefer, m routes.Match) error {
 	if refused := refuseParameters(c.Request.URL.RawQuery); refused != nil {
 		return refused
 	}

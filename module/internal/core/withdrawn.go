@@ -6,6 +6,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/clientstore"
+	"github.com/gatehouse/gatehouse/module/internal/ending"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -42,17 +43,44 @@ func (v Verifier) Verify(ctx context.Context, raw string) (*token.Access, error)
 			return nil, token.Refuse(token.ClientGone, access)
 		}
 	}
-	users, ok := v.Users.(withdrawer)
-	if err != nil || !ok || strings.HasPrefix(access.Subject, token.ClientSubject) {
+	if err != nil {
 		return access, err
 	}
-	switch gone, err := users.Withdrawn(ctx, access.Subject); {
+	switch gone, err := v.userGone(ctx, access.Subject); {
 	case err != nil:
 		return nil, err
 	case gone:
 		return nil, token.Refuse(token.UserGone, access)
 	}
 	return access, nil
+}
+
+// userGone reports whether the directory knows that there is no such user, or that the user is locked.
+func (v Verifier) userGone(ctx context.Context, subject string) (bool, error) {
+	users, ok := v.Users.(withdrawer)
+	if !ok || strings.HasPrefix(subject, token.ClientSubject) {
+		return false, nil
+	}
+	return users.Withdrawn(ctx, subject)
+}
+
+// StillPermits reports whether what a token permitted when it was verified, which may be days ago, has not been ended
+// since: with its user, by the user who withdrew it from the client, or with the client or the key. The token may have
+// expired. Errors are technical.
+func (v Verifier) StillPermits(ctx context.Context, access *token.Access) (bool, error) {
+	if v.Core.Revocations.KeyRevoked(access.KeyID) {
+		return false, nil
+	}
+	if v.Clients.Complete {
+		if there, err := v.Clients.Exists(ctx, access.Client); err != nil || !there {
+			return false, err
+		}
+	}
+	if ended, err := ending.Ended(ctx, v.Core.Store, access.Subject, access.Client, access.Epochs); err != nil || ended {
+		return false, err
+	}
+	gone, err := v.userGone(ctx, access.Subject)
+	return !gone, err
 }
 
 // Cached tells guards which tokens are cheap to verify.

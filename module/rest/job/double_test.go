@@ -193,6 +193,7 @@ func node(t *testing.T, s *shelf, w *work, name string, change ...func(*QueueCon
 	c := QueueConfig{
 		Config: Config{Path: "slow", Upstream: "/slow"},
 		Store:  s, Do: w.Do, Hold: func() (func(), error) { return func() {}, nil },
+		Permitted: func(context.Context, *Job) (bool, error) { return true, nil },
 		Fair: func(limit int, held []string, from string) bool {
 			return len(held) < limit || len(held) < limit+limit/2 && !slices.Contains(held, from)
 		},

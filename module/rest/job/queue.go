@@ -24,6 +24,8 @@ type QueueConfig struct {
 	// Hold keeps what a running job needs until release is called: the configuration in which
 	// the job started may be gone before it ends.
 	Hold func() (release func(), err error)
+	// Permitted reports whether the caller who made a job, which has a Permit, may still do what it was made for.
+	Permitted func(context.Context, *Job) (bool, error)
 	// Fair reports whether a caller without a token may have one more of limit places, or of
 	// half as many that are reserved for newcomers. The addresses in held have one place each,
 	// the earliest first.
@@ -78,7 +80,7 @@ func NewQueue(c QueueConfig) (*Queue, error) {
 		return nil, err
 	}
 	for name, missing := range map[string]bool{
-		"Store": c.Store == nil, "Do": c.Do == nil, "Hold": c.Hold == nil, "Fair": c.Fair == nil,
+		"Store": c.Store == nil, "Do": c.Do == nil, "Hold": c.Hold == nil, "Permitted": c.Permitted == nil, "Fair": c.Fair == nil,
 		"NewID": c.NewID == nil, "Node": c.Node == "", "Now": c.Now == nil, "Log": c.Log == nil, "Observer": c.Observer == nil,
 	} {
 		if missing {

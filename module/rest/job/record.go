@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 const (
@@ -38,6 +40,14 @@ type Input struct {
 	// credential.
 	Header http.Header `json:"header,omitempty"`
 	Scopes []string    `json:"scopes,omitempty"`
+	// Permit is nil for a caller without a token, and for jobs of earlier releases.
+	Permit *Permit `json:"permit,omitempty"`
+}
+
+// Permit is what tells later whether that which the caller's token permitted has ended. It is no credential.
+type Permit struct {
+	Epochs store.Epochs `json:"epochs,omitzero"`
+	KeyID  string       `json:"kid,omitempty"`
 }
 
 // Failure is why a job failed.

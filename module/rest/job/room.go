@@ -10,7 +10,8 @@ import (
 // checkRoom refuses the job of a mark if it does not fit into the queue, which may contain it
 // already.
 //
-// A client has per_client places. Callers without a token are distinguished by their address:
+// A client has per_client places, and one of its users no more of them than are left to the others: otherwise a single
+// user of an application could exclude everybody else who uses it. Callers without a token are distinguished by their address:
 // each has at most per_client places, all together half of the queue (or per_client, if that is
 // more), and a third of that is reserved for callers without a job. Otherwise a single address
 // could exclude everybody else.
@@ -19,7 +20,7 @@ func (q *Queue) checkRoom(ctx context.Context, of mark) (*envelope.Refusal, erro
 	if err != nil {
 		return nil, err
 	}
-	all, own := 1, 1
+	all, own, user := 1, 1, 1
 	var strangers []string
 	for _, m := range marks {
 		if m.ID == of.ID {
@@ -28,6 +29,9 @@ func (q *Queue) checkRoom(ctx context.Context, of mark) (*envelope.Refusal, erro
 		all++
 		if m.Client == of.Client && m.From == of.From {
 			own++
+			if m.User == of.User {
+				user++
+			}
 		}
 		if m.Client == "" {
 			strangers = append(strangers, m.From)
@@ -36,7 +40,7 @@ func (q *Queue) checkRoom(ctx context.Context, of mark) (*envelope.Refusal, erro
 	switch {
 	case all > q.Config.Queue:
 		return full(), nil
-	case own > q.PerClient:
+	case own > q.PerClient, of.User != "" && user > 1 && user > q.PerClient-own:
 		return greedy(), nil
 	case of.Client == "" && !q.fitsStranger(strangers, of.From):
 		if own > 1 {
@@ -59,7 +63,7 @@ func full() *envelope.Refusal {
 }
 
 func greedy() *envelope.Refusal {
-	return later(http.StatusTooManyRequests, "too many jobs of this client are not finished")
+	return later(http.StatusTooManyRequests, "too many jobs of this client, or of this user of it, are not finished")
 }
 
 func later(status int, message string) *envelope.Refusal {

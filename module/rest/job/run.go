@@ -96,18 +96,41 @@ func (r *run) doJob(ctx context.Context) {
 	r.storeOutcome(context.Cause(ctx), failure)
 }
 
-// fetchAndSend fetches the file and sends the request to the upstream.
+// checkPermit fails a job whose caller was stopped while it waited. It waits for a store that is unavailable.
+func (r *run) checkPermit(ctx context.Context, j *Job) *Failure {
+	if j.Input.Permit == nil {
+		return nil
+	}
+	for {
+		asking, cancel := context.WithTimeout(ctx, storeTime)
+		permitted, err := r.q.Permitted(asking, j)
+		cancel()
+		switch {
+		case err == nil && permitted:
+			return nil
+		case err == nil:
+			return AccessEnded.Failure()
+		case store.Sleep(ctx, beat) != nil:
+			return UpstreamFailed.Failure() // the cause of ctx decides what is stored
+		}
+	}
+}
+
+// fetchAndSend fetches the file and sends the request to the upstream, if its caller may still do that.
 func (r *run) fetchAndSend(ctx context.Context) (failure *Failure) {
 	q := r.q
+	task := Task{Job: r.copyJob(), Config: &q.Config, Answer: r.answer}
 	defer func() {
 		// No caller recovers in this goroutine, and one job must not end the process.
 		if p := recover(); p != nil {
-			q.Log.Error("a job panicked", "queue", q.Name, "job", r.job.ID, "panic", fmt.Sprint(p))
+			q.Log.Error("a job panicked", "queue", q.Name, "job", task.Job.ID, "panic", fmt.Sprint(p))
 			failure = UpstreamFailed.Failure()
 		}
 	}()
-	in := r.job.Input
-	task := Task{Job: r.copyJob(), Config: &q.Config, Answer: r.answer}
+	if failure := r.checkPermit(ctx, task.Job); failure != nil {
+		return failure
+	}
+	in := task.Job.Input
 	if q.Fetch == nil {
 		task.Upload = bodyUpload(in)
 	} else {

@@ -49,6 +49,7 @@ const (
 	Timeout         Code = "timeout"
 	UpstreamFailed  Code = "upstream_error"
 	Undeclared      Code = "undeclared"
+	AccessEnded     Code = "access_ended"
 	FileForbidden   Code = "file_forbidden"
 	FileUnreachable Code = "file_unreachable"
 	FileRefused     Code = "file_refused"
@@ -68,6 +69,7 @@ var Codes = []struct {
 	{Timeout, "the upstream took too long: whether it did the job is not known"},
 	{UpstreamFailed, "the service behind the gateway failed"},
 	{Undeclared, "jobs of this kind are no longer run"},
+	{AccessEnded, "what permitted the job was ended before the job began"},
 	{FileForbidden, "the file is at an address that is not fetched from"},
 	{FileUnreachable, "the file's server cannot be reached"},
 	{FileRefused, "the file's server does not give the file"},

@@ -14,6 +14,7 @@ import (
 type mark struct {
 	ID     string `json:"-"`
 	Client string `json:"client"`
+	User   string `json:"user,omitempty"` // whom the client acts for
 	From   string `json:"from,omitempty"` // the address of a caller without a token
 }
 

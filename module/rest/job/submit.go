@@ -21,6 +21,10 @@ const admitTime = 10 * time.Second
 // Request is a client's request for a job.
 type Request struct {
 	Owner Owner
+	// User is whom the client acts for, "" for itself.
+	User string
+	// Permit is that of the caller's token, nil without one.
+	Permit *Permit
 	// From is the address of a caller without a token (IPv6: of its /64).
 	From        string
 	Version     string
@@ -85,7 +89,7 @@ func (q *Queue) storeJob(ctx context.Context, r Request, in *Input) (*Job, *enve
 	if err != nil {
 		return nil, nil, err
 	}
-	m := mark{ID: j.ID, Client: r.Owner.Client}
+	m := mark{ID: j.ID, Client: r.Owner.Client, User: r.User}
 	if m.Client == "" {
 		m.From = r.From
 	}
@@ -129,7 +133,7 @@ func (q *Queue) newInput(ctx context.Context, r Request) (*Input, *envelope.Refu
 	if len(r.Body) > maxBody {
 		return nil, envelope.Refuse(http.StatusRequestEntityTooLarge, "")
 	}
-	in := &Input{Header: r.Header, Scopes: r.Scopes}
+	in := &Input{Header: r.Header, Scopes: r.Scopes, Permit: r.Permit}
 	if q.Fetch == nil {
 		in.Body, in.ContentType = r.Body, r.ContentType
 		return in, nil

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/fairshare"
 	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
+	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -32,7 +34,7 @@ type Handler struct {
 
 // Submit takes a job, of which the body is given, for a version of the API. The job is durable
 // before the client hears of it.
-func (h *Handler) Submit(w http.ResponseWriter, c *operation.Call, q *job.Queue, wish job.Prefer, version string, asked job.Request) error {
+func (h *Handler) Submit(w http.ResponseWriter, c *operation.Call, q *job.Queue, wish Prefer, version string, asked job.Request) error {
 	asked.Owner, asked.Header, asked.Version = owner(c), h.Identity(c.Request), version
 	if coding := c.Request.Header["Content-Encoding"]; len(coding) > 0 {
 		if asked.Header == nil {
@@ -40,8 +42,11 @@ func (h *Handler) Submit(w http.ResponseWriter, c *operation.Call, q *job.Queue,
 		}
 		asked.Header["Content-Encoding"] = coding
 	}
-	if c.Access != nil {
-		asked.Scopes = c.Access.Scopes
+	if a := c.Access; a != nil {
+		asked.Scopes, asked.Permit = a.Scopes, &job.Permit{Epochs: a.Epochs, KeyID: a.KeyID}
+		if !strings.HasPrefix(a.Subject, token.ClientSubject) {
+			asked.User = a.Subject
+		}
 	}
 	asked.From = h.Address(c.Request)
 	j, refused, err := q.Submit(h.Trace(c.Request), asked)

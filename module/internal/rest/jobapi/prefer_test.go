@@ -1,4 +1,4 @@
-package job
+package jobapi
 
 import (
 	"net/http"
