@@ -8,11 +8,17 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// most bounds how often the values of a body are checked against schemas in total. A validator
+// most bounds how often the values of a request's bodies are checked against schemas in total. A validator
 // tries every alternative completely. If two of them lead to the same schema again, as in a tree
 // whose nodes are distinguished by a member, the work doubles with each level, and thirty levels
 // take only a few hundred bytes. Without that, a body of a megabyte needs some 300,000 checks.
 const most = 500_000
+
+// Effort is what is left of the work that a request may cause.
+type Effort struct{ checks float64 }
+
+// NewEffort returns that of a request of which nothing was checked yet.
+func NewEffort() *Effort { return &Effort{most} }
 
 // effort estimates the work for a body before it is done.
 type effort struct {
@@ -119,10 +125,9 @@ func (e *effort) follow(s *jsonschema.Schema) weights {
 	return w
 }
 
-// fits reports whether checking a body against a schema is within the permitted work.
-func (e *effort) fits(s *jsonschema.Schema, body map[string]any) bool {
-	left := float64(most)
-	return e.spend(body, e.beside[s], 0, &left)
+// fits reports whether checking a body against a schema is within what is left, from which it is taken.
+func (e *effort) fits(s *jsonschema.Schema, body map[string]any, left *Effort) bool {
+	return e.spend(body, e.beside[s], 0, &left.checks)
 }
 
 // shallow is the depth from which on checks cost more: each fault lists the names that lead to its value.

@@ -126,7 +126,7 @@ func modern(doc any) {
 }
 
 // check checks a body.
-func (s *schema) check(o Object, partial bool) *envelope.Refusal {
+func (s *schema) check(left *Effort, o Object, partial bool) *envelope.Refusal {
 	size := 0
 	for _, m := range o {
 		size += len(m.Name) + len(m.Value)
@@ -150,7 +150,10 @@ func (s *schema) check(o Object, partial bool) *envelope.Refusal {
 	if partial {
 		judge = s.partial
 	}
-	if !s.effort.fits(judge, body) {
+	if left == nil {
+		left = NewEffort()
+	}
+	if !s.effort.fits(judge, body, left) {
 		return envelope.Refuse(413, "the body cannot be checked: it has too many elements or is nested too deeply")
 	}
 	err := judge.Validate(body)

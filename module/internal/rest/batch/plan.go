@@ -13,6 +13,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
 // change is one request to the API, checked and ready to be sent.
@@ -51,7 +52,7 @@ func newPlan(c *operation.Call, forbidden func(path string) bool) (*plan, *envel
 	if refused != nil {
 		return nil, refused
 	}
-	p := &plan{items, Groups(items), make(map[string]change)}
+	p, effort := &plan{items, Groups(items), make(map[string]change)}, validate.NewEffort()
 	for _, g := range p.groups {
 		item, ok := c.Match.Item(g.ID)
 		if !ok {
@@ -61,7 +62,7 @@ func newPlan(c *operation.Call, forbidden func(path string) bool) (*plan, *envel
 		if forbidden(path) {
 			return nil, &envelope.Refusal{Status: http.StatusForbidden, Message: "this resource may not be changed with this token", Field: At(g.Items[0], "id")}
 		}
-		up, refused := changeRequest(c, item, g)
+		up, refused := changeRequest(c, item, g, effort)
 		if refused != nil && refused.Status == http.StatusNotFound { // not the batch is missing
 			return nil, envelope.Invalid(At(g.Items[0], "id"), "must be the id of a resource")
 		}
@@ -94,8 +95,8 @@ func checkUnconditional(asked mapping.Asked) *envelope.Refusal {
 }
 
 // changeRequest returns the request to the API that makes a group's change.
-func changeRequest(c *operation.Call, item routes.Match, g Group) (mapping.Upstream, *envelope.Refusal) {
-	up, refused := c.Upstream(item, mapping.Asked{Header: http.Header{"Content-Type": {"application/json"}}, Body: g.Body})
+func changeRequest(c *operation.Call, item routes.Match, g Group, effort *validate.Effort) (mapping.Upstream, *envelope.Refusal) {
+	up, refused := c.Upstream(item, mapping.Asked{Header: http.Header{"Content-Type": {"application/json"}}, Body: g.Body, Effort: effort})
 	if refused == nil && !item.Operation.Requests.ReadsBody() {
 		up.Body, up.Replaced = g.Body, true
 		up.Set.Set("Content-Type", "application/json")

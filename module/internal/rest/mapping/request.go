@@ -7,6 +7,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/list"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
 // Asked is a client's request, without method and path.
@@ -17,6 +18,8 @@ type Asked struct {
 	Body []byte
 	// Sealer seals and opens cursors. Operations that are ByCursor need it.
 	Sealer list.Sealer
+	// Effort is what several bodies of one request share. Nil: there is one body.
+	Effort *validate.Effort
 }
 
 // Upstream is a request to send to the upstream.
