@@ -153,8 +153,16 @@ func (s *schema) check(left *Effort, o Object, partial bool) *envelope.Refusal {
 	if left == nil {
 		left = NewEffort()
 	}
+	before := left.checks
 	if !s.effort.fits(judge, body, left) {
 		return envelope.Refuse(413, "the body cannot be checked: it has too many elements or is nested too deeply")
+	}
+	if size <= largeBody && before-left.checks > largeEffort {
+		done, err := s.turns.take()
+		if err != nil {
+			return envelope.Unavailable(err)
+		}
+		defer done()
 	}
 	err := judge.Validate(body)
 	if err == nil {

@@ -9,7 +9,9 @@ import (
 const (
 	// largeBody is how many bytes of values are checked against a schema without waiting for a turn.
 	largeBody = 16 << 10
-	// patience is how long a larger body waits for its turn.
+	// largeEffort is how many checks a smaller body takes without waiting for one: they take a tenth of a second.
+	largeEffort = 50_000
+	// patience is how long other bodies wait for their turn.
 	patience = 10 * time.Second
 )
 

@@ -17,6 +17,11 @@ func TestLargeBodiesWaitForATurn(t *testing.T) {
 	if refused != nil {
 		t.Fatal(refused)
 	}
+	laborious := written(t, `{"properties":{"list":{"items":{"enum":[`+strings.Repeat("[0,1],", 100)+`[0,2]]}}}}`)
+	points, refused := Parse([]byte(`{"list":[` + strings.Repeat("[0,2],", 500) + `[0,2]]}`))
+	if refused != nil {
+		t.Fatal(refused)
+	}
 	synctest.Test(t, func(t *testing.T) {
 		s.schema.turns = make(turns, 1)
 		done, err := s.schema.turns.take()
@@ -30,9 +35,13 @@ func TestLargeBodiesWaitForATurn(t *testing.T) {
 		if refused := s.Check(large, false); refused == nil || refused.Status != 503 || refused.Header.Get("Retry-After") == "" || time.Since(begun) != patience {
 			t.Errorf("a large body without a turn: %v after %v", refused, time.Since(begun))
 		}
+		laborious.schema.turns = s.schema.turns
+		if refused := laborious.Check(points, false); refused == nil || refused.Status != 503 || time.Since(begun) != 2*patience {
+			t.Errorf("a laborious body without a turn: %v after %v", refused, time.Since(begun))
+		}
 		time.AfterFunc(time.Second, done)
 		for range 2 { // each gives its turn back
-			if refused := s.Check(large, false); refused == nil || refused.Field != "/list/0" || time.Since(begun) != patience+time.Second {
+			if refused := s.Check(large, false); refused == nil || refused.Field != "/list/0" || time.Since(begun) != 2*patience+time.Second {
 				t.Errorf("a large body: %v after %v", refused, time.Since(begun))
 			}
 		}
