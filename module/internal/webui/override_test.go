@@ -99,6 +99,7 @@ func TestBadOverrideErrorNamesFileAndLine(t *testing.T) {
 		{"unknown function", "login.html", title + "\n{{define \"main\"}}{{upper .Site}}{{end}}", []string{"login.html:3", "upper"}},
 		{"cannot be escaped", "login.html", title + "{{define \"main\"}}\n<a href='{{if .Site}}x'{{end}}>{{end}}", []string{"login.html:3"}},
 		{"no main", "login.html", title, []string{"login.html:1", `"main"`}},
+		{"form without a token", "login.html", title + `{{define "main"}}<form method=post action={{.View.Action}}><input name=username><input name=password></form>{{end}}`, []string{"login in en", "{{.View.Token}}"}},
 		{"layout", "layout.html", "<p>\n{{template \"body\" .}}", []string{"layout.html:2", "body"}},
 		{"misspelt name", "logn.html", "", []string{"logn.html", "login"}},
 		{"style", "style.css", "a{}</STYLE><script>", []string{"style.css"}},

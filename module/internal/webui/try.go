@@ -2,6 +2,7 @@ package webui
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -33,9 +34,9 @@ func fullAccount(form Form) AccountView {
 
 // tryPages renders every page in each of its states and languages. A template that parses can
 // still name a field that does not exist, or use a value where html/template cannot escape it;
-// found here, that fails a load instead of a sign-in.
+// found here, that fails a load instead of a sign-in. So does a form without the token.
 func (p *Pages) tryPages(files files) error {
-	form := Form{Action: "/a", Token: "t", Request: "r"}
+	form := Form{Action: "/trial-action", Token: "trial-token", Request: "r"}
 	views := map[string][]any{
 		"login": {LoginView{Form: form}, LoginView{Form: form, Client: "c", Username: "u", Failed: true, Unverified: true},
 			LoginView{Form: form, Limited: true}},
@@ -72,7 +73,12 @@ func (p *Pages) tryPages(files files) error {
 	for _, lang := range p.config.Languages {
 		for _, page := range pageNames {
 			for _, view := range views[page] {
-				if _, err := p.renderPage(new(bytes.Buffer), page, lang, view); err != nil {
+				var made bytes.Buffer
+				_, err := p.renderPage(&made, page, lang, view)
+				if err == nil && bytes.Contains(made.Bytes(), []byte(form.Action)) && !bytes.Contains(made.Bytes(), []byte(form.Token)) {
+					err = errors.New(`a form without the token is refused: expected <input type="hidden" name="token" value="{{.View.Token}}"> in it`)
+				}
+				if err != nil {
 					return fmt.Errorf("webui: %s in %s%s: %w", page, lang, files.errorSource(), err)
 				}
 			}
