@@ -275,3 +275,22 @@ func TestUncheckableConditionMakesNoChange(t *testing.T) {
 		wantError(t, p, 502, "upstream_error", "")
 	}
 }
+
+// S05: a conditional change reads the resource first, so it must not be a cheap way to have the API read.
+func TestConditionalChangeCostsNoLessThanItsRead(t *testing.T) {
+	u := harness.NewUpstream(t)
+	u.Answer(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })
+	r := startIn(t, "\trespond API_REST", "\tapi_limit {\n\t\tclient 10 1h\n\t\tcost 6 GET /things/*\n\t}\n\trespond API_REST", u.Addr, `"upstream": $TO, "resources": [{"path": "things", "etag": true}]`)
+	for i, want := range []struct{ status, sent int }{
+		{http.StatusPreconditionFailed, 1}, // 6 of 10 units
+		{http.StatusTooManyRequests, 0},    // 1
+	} {
+		p := r.do("writer", http.MethodPatch, "/things/7", `{"a":1}`, "Content-Type", "application/json", "If-Match", `"x"`)
+		if sent := len(u.Hits()); p.Status != want.status || sent != want.sent {
+			t.Errorf("%d: %d %s, %d sent", i, p.Status, p.Body, sent)
+		}
+	}
+	if p := r.do("writer", http.MethodPatch, "/things/7", `{"a":1}`, "Content-Type", "application/json"); p.Status >= 300 {
+		t.Errorf("without a condition: %d %s", p.Status, p.Body)
+	}
+}

@@ -23,7 +23,7 @@ func failedCondition() *envelope.Refusal {
 // change carries out a change of a resource if the conditions of the request hold. To know that,
 // it reads the resource first. An API that gives tags of its own is sent the condition in its own
 // words too, since somebody else may change the resource in between.
-func (t *Tags) change(ask Asker, next operation.Handler) operation.Handler {
+func (t *Tags) change(ask Asker, charge Charge, next operation.Handler) operation.Handler {
 	return func(w http.ResponseWriter, c *operation.Call) error {
 		conditions, refused := etag.Parse(c.Request.Header)
 		if refused != nil {
@@ -42,6 +42,9 @@ func (t *Tags) change(ask Asker, next operation.Handler) operation.Handler {
 		read, _, _ := c.Table.Match(http.MethodGet, c.Path)
 		if read.Operation == nil {
 			return envelope.Refuse(http.StatusPreconditionFailed, "nothing can be read here that the condition could be about")
+		}
+		if err := charge(w); err != nil {
+			return err
 		}
 		now, err := t.current(c, read, ask)
 		if err != nil {

@@ -92,7 +92,7 @@ func (g *rig) serve(method string, header http.Header) *httptest.ResponseRecorde
 	g.t.Helper()
 	c := g.call(method, header)
 	w := httptest.NewRecorder()
-	if err := g.tags.Handle(c.Match.Operation, g.ask, g.next)(w, c); err != nil {
+	if err := g.tags.Handle(c.Match.Operation, g.ask, func(http.ResponseWriter) error { return nil }, g.next)(w, c); err != nil {
 		var refused *envelope.Refusal
 		if !errors.As(err, &refused) {
 			g.t.Fatal(err)

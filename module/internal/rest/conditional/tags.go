@@ -22,6 +22,9 @@ type Tags struct {
 // Asker returns how the API is asked to carry out a match for a client.
 type Asker func(*operation.Call, routes.Match) operation.Ask
 
+// Charge counts the read that precedes a conditional change, before it is made. Its error refuses the change.
+type Charge func(http.ResponseWriter) error
+
 // NewTags returns the tags for the operations of tables.
 func NewTags(tables []*routes.Table) *Tags {
 	t := &Tags{make(map[*routes.Operation]string)}
@@ -37,11 +40,11 @@ func NewTags(tables []*routes.Table) *Tags {
 }
 
 // Handle puts tags and conditions around an operation of a resource that declares them.
-func (t *Tags) Handle(o *routes.Operation, ask Asker, next operation.Handler) operation.Handler {
+func (t *Tags) Handle(o *routes.Operation, ask Asker, charge Charge, next operation.Handler) operation.Handler {
 	if o.Method == http.MethodGet {
 		return t.read(next)
 	}
-	return t.change(ask, next)
+	return t.change(ask, charge, next)
 }
 
 // plan identifies the translation of an answer for this client: the links in it are those that
