@@ -160,3 +160,22 @@ func TestNestedGuardsBothCheckItemsAndVersions(t *testing.T) {
 		})
 	}
 }
+
+// A key that was used for one version is not answered for another that Accept names.
+func TestIdempotencyKeyIsForTheVersionInAccept(t *testing.T) {
+	u := harness.NewUpstream(t)
+	u.Answer(says("application/json", `{"id":1}`))
+	r := &rig{harness.Prepare(t), t, make(map[string]string)}
+	r.StartChanged(t, site, r.with(u.Addr, `"vendor": "acme", "upstream": $TO, "versions": [{"name": "v1"}, {"name": "v2"}],
+		"resources": [{"path": "things", "idempotency": true}]`))
+	ask := func(version string) harness.Page {
+		return r.do("writer", "POST", "/things", `{"a":1}`, "Idempotency-Key", "k-1", "Accept", "application/vnd.acme."+version+"+json")
+	}
+	if p := ask("v1"); p.Status != http.StatusCreated {
+		t.Fatalf("%d %s", p.Status, p.Body)
+	}
+	wantError(t, ask("v2"), 422, "idempotency_key_reused", "Idempotency-Key")
+	if p := ask("v1"); p.Header.Get("Idempotency-Replayed") != "true" {
+		t.Errorf("%d %v", p.Status, p.Header)
+	}
+}

@@ -67,7 +67,8 @@ func (h *Handler) Serve(w http.ResponseWriter, c *operation.Call, next operation
 	defer release()
 	key := h.key(c, text)
 	media, _ := envelope.MediaType(c.Request.Header)
-	digest := key.Digest([]byte(c.Request.Method), []byte(h.Site(c.Request)+c.Prefix+c.Match.Address()), []byte(c.Asked.RawQuery), []byte(media), body)
+	at := h.Site(c.Request) + c.Prefix + c.Match.Address() + c.MediaType // either the prefix or the media type names the version
+	digest := key.Digest([]byte(c.Request.Method), []byte(at), []byte(c.Asked.RawQuery), []byte(media), body)
 	attempt, answer, refused, err := h.Keeper.Begin(c.Request.Context(), key, digest)
 	switch {
 	case err != nil:
