@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -30,6 +31,17 @@ func RecordVanished(ctx context.Context, b Backend, client string, at time.Time)
 		return true, nil
 	})
 	return err
+}
+
+// HasStayed reports whether a client has been in the configuration since a moment, or never: false when it was taken out
+// later, even if a client of that id has come back. Errors are technical.
+func HasStayed(ctx context.Context, b Backend, client string, since time.Time) (bool, error) {
+	var v Vanished
+	_, err := Read(ctx, b, VanishedKey(client), &v)
+	if errors.Is(err, ErrNotFound) {
+		return true, nil
+	}
+	return err == nil && since.After(v.At), err
 }
 
 // Configured is the clients of the configuration that was loaded last, stored under the hash of its issuer.

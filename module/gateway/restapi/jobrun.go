@@ -79,7 +79,7 @@ func (p *jobs) run(ctx context.Context, t job.Task) *job.Failure {
 func (p *jobs) permitted(ctx context.Context, j *job.Job) (bool, error) {
 	access := accessOf(j)
 	access.Epochs, access.KeyID = j.Input.Permit.Epochs, j.Input.Permit.KeyID
-	return p.app.Verifier().StillPermits(ctx, access)
+	return p.app.Verifier().StillPermits(ctx, access, j.Created)
 }
 
 // accessOf returns the access of the caller who made a job, nil without a token.

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 const (
@@ -235,6 +236,16 @@ func (r *Registry) Exists(ctx context.Context, id string) (bool, error) {
 		there, _ := found.Val.(bool)
 		return there, found.Err
 	}
+}
+
+// IsSameSince reports whether there is a client of this id and has been since a moment: one that was deleted or removed from
+// the configuration later is another, even if its id has come back. Errors are technical.
+func (r *Registry) IsSameSince(ctx context.Context, id string, since time.Time) (bool, error) {
+	c, there, err := r.Client(ctx, id)
+	if err != nil || !there || since.Before(c.Since) {
+		return false, err
+	}
+	return store.HasStayed(ctx, r.Stored.Store, id, since)
 }
 
 // lookUp asks the store on behalf of all who wait, even if some of them go away.

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/clientstore"
@@ -67,12 +68,12 @@ func (v Verifier) userGone(ctx context.Context, subject string) (bool, error) {
 // StillPermits reports whether what a token permitted when it was verified, which may be days ago, has not been ended
 // since: with its user, by the user who withdrew it from the client, or with the client or the key. The token may have
 // expired. Errors are technical.
-func (v Verifier) StillPermits(ctx context.Context, access *token.Access) (bool, error) {
+func (v Verifier) StillPermits(ctx context.Context, access *token.Access, verified time.Time) (bool, error) {
 	if v.Core.Revocations.KeyRevoked(access.KeyID) {
 		return false, nil
 	}
 	if v.Clients.Complete {
-		if there, err := v.Clients.Exists(ctx, access.Client); err != nil || !there {
+		if same, err := v.Clients.IsSameSince(ctx, access.Client, verified); err != nil || !same {
 			return false, err
 		}
 	}

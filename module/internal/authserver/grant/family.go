@@ -141,12 +141,8 @@ func (f *Families) checkClient(ctx context.Context, c *oauth.Client, g store.Gra
 	if g.IssuedAt.Before(c.Since) {
 		return f.gone(Foreign)
 	}
-	var v store.Vanished
-	_, err := store.Read(ctx, f.Store, store.VanishedKey(g.Client), &v)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return nil
-	case err == nil && !g.IssuedAt.After(v.At):
+	stayed, err := store.HasStayed(ctx, f.Store, g.Client, g.IssuedAt)
+	if err == nil && !stayed {
 		return f.gone(Foreign)
 	}
 	return err

@@ -83,15 +83,9 @@ func (e *Endpoint) startCode(ctx context.Context, key store.Key, t store.Ticket)
 // checkClientStayed refuses what was asked for a client that has left the configuration since, also
 // when a client of that id has come back: that one begins anew.
 func (e *Endpoint) checkClientStayed(ctx context.Context, t store.Ticket) error {
-	var v store.Vanished
-	_, err := store.Read(ctx, e.Codes.Store, store.VanishedKey(t.Client), &v)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return nil
-	case err != nil:
-		return err
-	case !t.IssuedAt.After(v.At):
+	stayed, err := store.HasStayed(ctx, e.Codes.Store, t.Client, t.IssuedAt)
+	if err == nil && !stayed {
 		return errUndelivered
 	}
-	return nil
+	return err
 }
