@@ -98,6 +98,15 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "fail", "files", "is gone"},
+		"a state that was replaced": {nil, func(t *testing.T, g *harness.Gateway) {
+			path := filepath.Join(g.Dir, "state.db")
+			if err := os.Rename(path, path+".aside"); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte("a backup"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, "fail", "state file", "no longer the file"},
 		"nobody to sign in":                   {nil, nil, "warn", "users", "no users"},
 		"a guard without rules":               {[]string{"public GET /public /public/*\n\t\tscope read GET,HEAD /read /read/*\n\t\tscope write POST,PUT,DELETE /read /read/*\n", ""}, nil, "warn", "guard", "no rules"},
 		"a guard in the shadow":               {[]string{"$GUARD", "shadow"}, nil, "warn", "guard", "shadow"},

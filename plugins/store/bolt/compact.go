@@ -107,10 +107,13 @@ func (h *handle) usage() (size, live int64, err error) {
 	return size, live, err
 }
 
-// Examine tells the doctor that the file is mostly free and too large to be compacted by itself.
+// Examine tells the doctor that the file was replaced, or is mostly free and too large to be compacted by itself.
 func (b *Backend) Examine(context.Context) (wrong, risky map[string]string, err error) {
+	if err := b.handle.checkName(); err != nil {
+		wrong = map[string]string{err.Error(): "stop the gateway, put the right file there (a backup: `caddy gatehouse restore`), and start it again"}
+	}
 	size, live, err := b.handle.usage()
-	return nil, examineUsage(size, live), err
+	return wrong, examineUsage(size, live), err
 }
 
 func examineUsage(size, live int64) (risky map[string]string) {

@@ -199,6 +199,31 @@ func TestCloseEndsWaitingWrites(t *testing.T) {
 	}
 }
 
+// A file that is replaced while it is open, by a backup for example, is not that of a running gateway.
+func TestReplacedFileIsReported(t *testing.T) {
+	b := open(t, Options{})
+	if _, _, err := b.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wrong, _, err := b.Examine(t.Context())
+	if bad := b.Health(); bad != nil || err != nil || len(wrong) > 0 {
+		t.Fatal(bad, err, wrong)
+	}
+	path := b.handle.path
+	for _, change := range []func() error{
+		func() error { return os.Rename(path, path+".aside") },
+		func() error { return os.WriteFile(path, []byte("a backup"), 0o600) },
+	} {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		wrong, _, err := b.Examine(t.Context())
+		if bad := b.Health(); !errors.Is(bad, errReplaced) || err != nil || len(wrong) != 1 {
+			t.Error(bad, err, wrong)
+		}
+	}
+}
+
 // N12
 func TestDamageFoundByACallIsRemembered(t *testing.T) {
 	b := open(t, Options{})

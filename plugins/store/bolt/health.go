@@ -2,6 +2,8 @@ package bolt
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"sync"
 	"time"
 )
@@ -26,12 +28,35 @@ func (d *damage) recordDamage(err error) {
 	d.err, d.seen = err, time.Now()
 }
 
-// Health is nil, or the damage that calls met in the last minute. It reads nothing.
+// Health is nil, or the damage that calls met in the last minute, or why what is written now will be lost. It reads no page.
 func (b *Backend) Health() error {
+	if err := b.handle.checkName(); err != nil {
+		return err
+	}
 	b.damage.mu.Lock()
 	defer b.damage.mu.Unlock()
 	if b.damage.err == nil || time.Since(b.damage.seen) > damageLife {
 		return nil
 	}
 	return b.damage.err
+}
+
+// errReplaced: somebody has moved, removed or replaced the state file, instead of stopping the gateway first.
+var errReplaced = errors.New("is no longer the file that the gateway has open: what it writes now is lost when it ends")
+
+// checkName returns an error if the open file is no longer the one of its name.
+func (h *handle) checkName() error {
+	h.mu.RLock() // a compaction replaces the file, too
+	defer h.mu.RUnlock()
+	if h.db == nil {
+		return nil // the calls that fail say why
+	}
+	here, err := h.file.Stat()
+	if err != nil {
+		return err
+	}
+	if there, err := os.Stat(h.path); err != nil || !os.SameFile(here, there) {
+		return fmt.Errorf("store bolt: %s %w", h.path, errReplaced)
+	}
+	return nil
 }
