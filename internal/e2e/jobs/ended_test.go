@@ -3,6 +3,7 @@ package jobs
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -48,6 +49,18 @@ func (r *rig) signIn(names ...string) {
 	}
 }
 
+// signOut signs a user out everywhere.
+func (r *rig) signOut(name string) {
+	r.t.Helper()
+	req, err := http.NewRequest(http.MethodDelete, r.Admin+"/gatehouse/users/u-"+name+"/grants", nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if p := harness.Do(r.t, client, req); p.Status != 204 {
+		r.t.Fatalf("%d %s", p.Status, p.Body)
+	}
+}
+
 // A job that waits when its user is signed out everywhere, or locked, is not run.
 func TestWaitingJobsEndWithTheirUser(t *testing.T) {
 	r := prepare(t)
@@ -62,13 +75,7 @@ func TestWaitingJobsEndWithTheirUser(t *testing.T) {
 		made[who] = p.Header.Get("Location")
 	}
 	r.upstream.awaitArrivals(t, 1)
-	req, err := http.NewRequest(http.MethodDelete, r.Admin+"/gatehouse/users/u-alice/grants", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p := harness.Do(t, client, req); p.Status != 204 {
-		t.Fatalf("%d %s", p.Status, p.Body)
-	}
+	r.signOut("alice")
 	r.writeUsers("bob")
 	for end := time.Now().Add(20 * time.Second); r.do("bob", http.MethodGet, made["bob"], "").Status != 401; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -108,5 +115,31 @@ func TestOneUserCannotTakeAllPlacesOfAClient(t *testing.T) {
 		if p := r.do("one", http.MethodPost, "/import-jobs", "{}"); p.Status != want {
 			t.Errorf("job %d of a client: %d %s", i, p.Status, p.Body)
 		}
+	}
+}
+
+// A job whose user is signed out everywhere while the file's server keeps it waiting does not reach the API.
+func TestJobsEndWithTheirUserWhileTheFileIsAwaited(t *testing.T) {
+	r := prepare(t)
+	r.writeUsers("")
+	asked, answer := make(chan struct{}, 1), make(chan struct{})
+	files := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked <- struct{}{}
+		<-answer
+		_, _ = w.Write([]byte("a,b\n"))
+	}))
+	t.Cleanup(files.Close)
+	r.Start(t, users(imports))
+	r.signIn("alice")
+	at := r.submit("alice", files.URL+"/f.csv")
+	<-asked
+	r.signOut("alice")
+	close(answer)
+	r.signIn("alice")
+	if s := r.await("alice", at); s.State != "failed" || s.Error == nil || s.Error.Code != "access_ended" {
+		t.Errorf("%+v %+v", s, s.Error)
+	}
+	if came := r.upstream.arrivals(); len(came) > 0 {
+		t.Errorf("the API got %d requests", len(came))
 	}
 }

@@ -96,7 +96,7 @@ func (r *run) doJob(ctx context.Context) {
 	r.storeOutcome(context.Cause(ctx), failure)
 }
 
-// checkPermit fails a job whose caller was stopped while it waited. It waits for a store that is unavailable.
+// checkPermit fails a job whose caller was stopped since it was made. It waits for a store that is unavailable.
 func (r *run) checkPermit(ctx context.Context, j *Job) *Failure {
 	if j.Input.Permit == nil {
 		return nil
@@ -146,6 +146,10 @@ func (r *run) fetchAndSend(ctx context.Context) (failure *Failure) {
 		var err error
 		if task.Upload, err = q.Fetch.newUpload(f); err != nil {
 			return UpstreamFailed.Failure()
+		}
+		// The file's server may be the caller's, and have taken its time.
+		if failure := r.checkPermit(ctx, task.Job); failure != nil {
+			return failure
 		}
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, q.Timeout, errTimeout)
