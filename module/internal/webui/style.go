@@ -13,10 +13,9 @@ import (
 // every page, also under overload.
 var compact = strings.NewReplacer("\n", "", "\t", "", ": ", ":", ", ", ",", " { ", "{", " {", "{", "; ", ";", ";\n}", "}")
 
-// settle has buttons ignore the mouse for a moment after it has come to the page. The window of another site could lie
-// on top and close at the first click of a double click, so that the second presses a button that nobody has seen. It
-// is part of every page, whatever style sheet an operator has. Where there is a touch screen too, the first tap would be
-// taken for such a mouse.
+// settle makes buttons ignore the mouse for a moment after it enters the page. The window of another site could lie over
+// the page and close at the first click of a double click, so that the second presses a button that nobody has seen. It
+// is part of every page, whatever style sheet an operator has. With a touch screen it is off: the first tap would be lost.
 const settle = "@media (hover:hover) and (not (any-pointer:coarse)){html:hover :is(button,[type=submit]){animation:settle .7s}}@keyframes settle{from,to{pointer-events:none}}"
 
 // loadStyle makes the style element, the icon and the headers. The policy names the style by its
