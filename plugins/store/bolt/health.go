@@ -3,7 +3,6 @@ package bolt
 import (
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 )
@@ -28,7 +27,7 @@ func (d *damage) recordDamage(err error) {
 	d.err, d.seen = err, time.Now()
 }
 
-// Health is nil, or the damage that calls met in the last minute, or why what is written now will be lost. It reads no page.
+// Health is nil, or the damage that calls met in the last minute, or says that what is written now will be lost. It reads no page.
 func (b *Backend) Health() error {
 	if err := b.handle.checkName(); err != nil {
 		return err
@@ -41,7 +40,7 @@ func (b *Backend) Health() error {
 	return b.damage.err
 }
 
-// errReplaced: somebody has moved, removed or replaced the state file, instead of stopping the gateway first.
+// errReplaced says that somebody moved, removed or replaced the state file without stopping the gateway first.
 var errReplaced = errors.New("is no longer the file that the gateway has open: what it writes now is lost when it ends")
 
 // checkName returns an error if the open file is no longer the one of its name.
@@ -51,12 +50,9 @@ func (h *handle) checkName() error {
 	if h.db == nil {
 		return nil // the calls that fail say why
 	}
-	here, err := h.file.Stat()
-	if err != nil {
-		return err
+	same, err := isInPlace(h.path, h.file)
+	if err == nil && !same {
+		err = fmt.Errorf("store bolt: %s %w", h.path, errReplaced)
 	}
-	if there, err := os.Stat(h.path); err != nil || !os.SameFile(here, there) {
-		return fmt.Errorf("store bolt: %s %w", h.path, errReplaced)
-	}
-	return nil
+	return err
 }

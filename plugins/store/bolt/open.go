@@ -135,17 +135,23 @@ func bboltOptions(file **os.File) *bbolt.Options {
 	}
 }
 
-// checkPlace refuses a file that is no longer the one of its name: while this process waited for the lock, the one that
-// had it put a compacted copy in the place of the file.
+// checkPlace refuses a file that is no longer the one of its name: whoever had the lock before put a compacted copy there.
 func checkPlace(path string, file *os.File) error {
+	same, err := isInPlace(path, file)
+	if err == nil && !same {
+		err = errors.New("it is in use by another process (a second gateway on the same file?)")
+	}
+	return err
+}
+
+// isInPlace reports whether an open file is still the one of its name.
+func isInPlace(path string, file *os.File) (bool, error) {
 	here, err := file.Stat()
 	if err != nil {
-		return err
+		return false, err
 	}
-	if there, err := os.Stat(path); err != nil || !os.SameFile(here, there) {
-		return errors.New("it is in use by another process (a second gateway on the same file?)")
-	}
-	return nil
+	there, err := os.Stat(path)
+	return err == nil && os.SameFile(here, there), nil
 }
 
 // initBuckets makes the buckets of a new file and checks those of an old one.
