@@ -10,7 +10,7 @@ import (
 // are not required. It changes all schemas that are reachable, since a $dynamicRef leads to these and not
 // to copies.
 func ask(s *jsonschema.Schema) {
-	for reached := range newEffort(s).beside {
+	for reached := range reachable(s) {
 		for name, property := range reached.Properties {
 			if readOnly(property, 0) {
 				reached.Properties[name] = forbidden(property)

@@ -12,11 +12,9 @@ import (
 
 // Check checks a body that Parse has read. In a partial one, that of a PATCH, no member is
 // missing. The rules are checked in their order, then members without a rule, then the schema,
-// so that of several faults always the same one is reported.
-func (s *Set) Check(o Object, partial bool) *envelope.Refusal { return s.CheckWithin(nil, o, partial) }
-
-// CheckWithin is Check for one of several bodies in a request, which share left. Nil: there is no other one.
-func (s *Set) CheckWithin(left *Effort, o Object, partial bool) *envelope.Refusal {
+// so that of several faults always the same one is reported. The bodies of one request share left; nil means that
+// there is no other one.
+func (s *Set) Check(left *Effort, o Object, partial bool) *envelope.Refusal {
 	if s == nil {
 		return nil
 	}

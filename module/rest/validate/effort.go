@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"iter"
 	"maps"
 	"strconv"
 	"strings"
@@ -17,7 +18,7 @@ const most = 500_000
 // Effort is what is left of the work that a request may cause.
 type Effort struct{ checks float64 }
 
-// NewEffort returns that of a request of which nothing was checked yet.
+// NewEffort returns the effort of a request of which nothing was checked yet.
 func NewEffort() *Effort { return &Effort{most} }
 
 // effort estimates the work for a body before it is done.
@@ -69,8 +70,20 @@ func (w weights) any(n float64, v any) {
 	}
 }
 
-// newEffort visits all schemas that are reachable from the given ones. It estimates nothing before addCosts.
+// newEffort estimates the work with the given schemas and all that are reachable from them.
 func newEffort(from ...*jsonschema.Schema) *effort {
+	e := visit(from...)
+	e.addCosts()
+	return e
+}
+
+// reachable returns a schema and all that are reachable from it.
+func reachable(from *jsonschema.Schema) iter.Seq[*jsonschema.Schema] {
+	return maps.Keys(visit(from).beside)
+}
+
+// visit finds all schemas that are reachable from the given ones.
+func visit(from ...*jsonschema.Schema) *effort {
 	e := &effort{make(map[*jsonschema.Schema]weights), make(map[*jsonschema.Schema]*costs)}
 	for len(from) > 0 {
 		s := from[len(from)-1]

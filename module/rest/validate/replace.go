@@ -8,7 +8,7 @@ import (
 
 // replaceKeywords has all schemas that are reachable from s check uniqueItems and propertyNames with [distinct] and [names].
 func replaceKeywords(s *jsonschema.Schema) {
-	for reached := range newEffort(s).beside {
+	for reached := range reachable(s) {
 		if reached.UniqueItems {
 			reached.UniqueItems = false
 			reached.Extensions = append(slices.Clip(reached.Extensions), distinct{})

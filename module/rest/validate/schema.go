@@ -70,9 +70,7 @@ func load(s Schema) (*schema, error) {
 	ask(compiled)
 	replaceKeywords(compiled)
 	patch := partial(compiled, blank)
-	effort := newEffort(compiled, patch)
-	effort.addCosts()
-	return &schema{compiled, patch, effort, large}, nil
+	return &schema{compiled, patch, newEffort(compiled, patch), large}, nil
 }
 
 // dialect returns the draft of a document that does not declare one, and whether it is OpenAPI

@@ -29,19 +29,19 @@ func TestLargeBodiesWaitForATurn(t *testing.T) {
 			t.Fatal(err)
 		}
 		begun := time.Now()
-		if refused := s.Check(small, false); refused == nil || refused.Field != "/list/0" || time.Since(begun) != 0 {
+		if refused := s.Check(nil, small, false); refused == nil || refused.Field != "/list/0" || time.Since(begun) != 0 {
 			t.Errorf("a small body: %v", refused)
 		}
-		if refused := s.Check(large, false); refused == nil || refused.Status != 503 || refused.Header.Get("Retry-After") == "" || time.Since(begun) != patience {
+		if refused := s.Check(nil, large, false); refused == nil || refused.Status != 503 || refused.Header.Get("Retry-After") == "" || time.Since(begun) != patience {
 			t.Errorf("a large body without a turn: %v after %v", refused, time.Since(begun))
 		}
 		laborious.schema.turns = s.schema.turns
-		if refused := laborious.Check(points, false); refused == nil || refused.Status != 503 || time.Since(begun) != 2*patience {
+		if refused := laborious.Check(nil, points, false); refused == nil || refused.Status != 503 || time.Since(begun) != 2*patience {
 			t.Errorf("a laborious body without a turn: %v after %v", refused, time.Since(begun))
 		}
 		time.AfterFunc(time.Second, done)
 		for range 2 { // each gives its turn back
-			if refused := s.Check(large, false); refused == nil || refused.Field != "/list/0" || time.Since(begun) != 2*patience+time.Second {
+			if refused := s.Check(nil, large, false); refused == nil || refused.Field != "/list/0" || time.Since(begun) != 2*patience+time.Second {
 				t.Errorf("a large body: %v after %v", refused, time.Since(begun))
 			}
 		}
