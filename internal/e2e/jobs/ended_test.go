@@ -52,13 +52,7 @@ func (r *rig) signIn(names ...string) {
 // signOut signs a user out everywhere.
 func (r *rig) signOut(name string) {
 	r.t.Helper()
-	req, err := http.NewRequest(http.MethodDelete, r.Admin+"/gatehouse/users/u-"+name+"/grants", nil)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	if p := harness.Do(r.t, client, req); p.Status != 204 {
-		r.t.Fatalf("%d %s", p.Status, p.Body)
-	}
+	r.admin(http.MethodDelete, "/gatehouse/users/u-"+name+"/grants", "", 204)
 }
 
 // A job that waits when its user is signed out everywhere, or locked, is not run.

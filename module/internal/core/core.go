@@ -129,14 +129,14 @@ func (c *Core) follow() {
 	}()
 }
 
-// raiseEvery is the time between two looks at the counter of epochs.
-const raiseEvery = time.Second
+// lookEvery is the time between two looks at the counter of epochs.
+const lookEvery = time.Second
 
-// keepEpochs raises the store's counter of epochs, until ctx ends, when the store has lost its last writes: after each
-// complete load of the revocations and now and then, because in a cluster the server with the counter may be the only one
-// that has.
+// keepEpochs raises the store's counter of epochs whenever the store has lost its last writes, until ctx ends. It looks
+// after each complete load of the revocations, and every second: in a Redis Cluster, the server with the counter may be
+// the only one that has lost any, which no load shows.
 func (c *Core) keepEpochs(ctx context.Context) {
-	look := time.NewTicker(raiseEvery)
+	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for {
 		select {
@@ -146,7 +146,7 @@ func (c *Core) keepEpochs(ctx context.Context) {
 		case <-c.Revocations.Completed():
 		}
 		if last := c.Revocations.LastEpoch(); last > 0 {
-			_, _ = ending.RaiseCounter(ctx, c.Store, last) // a fault is met again at the next look
+			_, _ = ending.RaiseCounter(ctx, c.Store, last) // after a fault the next look tries again
 		}
 	}
 }

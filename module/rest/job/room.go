@@ -10,8 +10,8 @@ import (
 // checkRoom refuses the job of a mark if it does not fit into the queue, which may contain it
 // already.
 //
-// A client has per_client places, and one of its users no more of them than are left to the others: otherwise a single
-// user of an application could exclude everybody else who uses it. Callers without a token are distinguished by their address:
+// A client has per_client places. One of its users may take as many of them as are then left to the others: otherwise a
+// single user could exclude everybody else from an application. Callers without a token are distinguished by their address:
 // each has at most per_client places, all together half of the queue (or per_client, if that is
 // more), and a third of that is reserved for callers without a job. Otherwise a single address
 // could exclude everybody else.
@@ -63,7 +63,7 @@ func full() *envelope.Refusal {
 }
 
 func greedy() *envelope.Refusal {
-	return later(http.StatusTooManyRequests, "too many jobs of this client, or of this user of it, are not finished")
+	return later(http.StatusTooManyRequests, "too many jobs of this client, or of its user, are not finished")
 }
 
 func later(status int, message string) *envelope.Refusal {
