@@ -11,6 +11,10 @@ const (
 	enumPerCheck = 200
 	// requiredPerCheck is how many required members cost as much as a check: a fault lists those that are missing.
 	requiredPerCheck = 10
+	// membersPerCheck is how many members of an object cost as much as a check: each is looked up.
+	membersPerCheck = 20
+	// closedPerCheck is the same where no other members are permitted: a fault lists those that there are.
+	closedPerCheck = 10
 	// distinctCost is what each value nested in a list costs whose elements must differ, as a part of a check.
 	distinctCost = 0.25
 	// trackedPerCheck is how many members or elements cost as much as a check where a schema notes which of them were evaluated.
@@ -106,6 +110,7 @@ func (e *effort) cost(s *jsonschema.Schema, value any) float64 {
 		n += c.text * float64(len(value))
 	case map[string]any:
 		n += c.nested + c.perName*float64(len(value)) + float64(requiredOf(s, value))/requiredPerCheck
+		n += float64(len(value) / membersPer(s)) // a few are part of the check
 		if c.names > 0 {
 			for name := range value {
 				n += c.names * float64(len(name))
@@ -118,6 +123,14 @@ func (e *effort) cost(s *jsonschema.Schema, value any) float64 {
 		}
 	}
 	return n
+}
+
+// membersPer is how many members of an object cost as much as a check against a schema.
+func membersPer(s *jsonschema.Schema) int {
+	if s.AdditionalProperties == false {
+		return closedPerCheck
+	}
+	return membersPerCheck
 }
 
 // requiredOf is how many members a schema requires of an object.

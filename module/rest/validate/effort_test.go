@@ -49,6 +49,8 @@ func TestBodyWithExcessiveEffortIsRefused(t *testing.T) {
 	points := listOf(`{"enum":[` + numbered("[0,%d]", 100) + `]}`)
 	dependent := listOf(`{"dependentRequired":{"a":[` + numbered(`"n%d"`, 100) + `]}}`)
 	unevaluated := `{"properties":{"map":{"unevaluatedProperties":{"type":"integer"},"allOf":[` + numbered(`{"properties":{"b%d":{}}}`, 50) + `]}}}`
+	kinds := `{"oneOf":[` + numbered(`{"properties":{"kind":{"const":%d}},"additionalProperties":false}`, 150) + `]}`
+	cases := `{"allOf":[` + numbered(`{"if":{"properties":{"kind":{"const":%d}},"required":["kind"]},"then":{"required":["n%d"]}}`, 150) + `]}`
 	long := strings.Repeat("a", 900_000)
 	and := func(levels int, inner string) string { return nested(`{"kind":"and","of":[`, inner, `]}`, levels) }
 	for name, c := range map[string]struct {
@@ -93,6 +95,11 @@ func TestBodyWithExcessiveEffortIsRefused(t *testing.T) {
 		"members left":                  {unevaluated, `{"map":{` + numbered(`"a%d":1`, 5_000) + `}}`, 0},
 		"many members left":             {unevaluated, `{"map":{` + numbered(`"a%d":1`, 60_000) + `}}`, 413},
 		"many elements left":            {`{"properties":{"list":{"unevaluatedItems":false,"allOf":[` + numbered(`{"minItems":%d}`, 20) + `]}}}`, `{"list":[` + strings.Repeat("1,", 200_000) + `1]}`, 413},
+		"an object of many kinds":       {kinds, `{` + numbered(`"a%d":1`, 5_000) + `}`, 400},
+		"one too large for them":        {kinds, `{` + numbered(`"a%d":1`, 80_000) + `}`, 413},
+		"an object, many conditions":    {cases, `{` + numbered(`"a%d":1`, 5_000) + `}`, 0},
+		"too large for so many":         {cases, `{` + numbered(`"a%d":1`, 80_000) + `}`, 413},
+		"a large map":                   {`{"additionalProperties":{"type":"integer"}}`, `{` + numbered(`"a%d":1`, 80_000) + `}`, 0},
 		"members by a pattern":          {flat, `{"map":{"ab":1,"ac":2}}`, 0},
 		"members that there are not":    {flat, `{"map":{"ab":1,"b":2}}`, 400},
 	} {
