@@ -36,6 +36,7 @@ func TestPathSpellingsCannotReduceTheCost(t *testing.T) {
 		{"GET http://localhost:" + strconv.Itoa(port), 10}, {"GET http://localhost:" + strconv.Itoa(port) + "/export", 10}, {"GET /", 10}, {"GET /x/..", 10},
 		{"GET /export;x=1", 10}, {"GET /;/export", 10}, {"GET /x/..;/export", 10}, {"GET /%5Cexport", 10}, {"GET /x%5C..%5Cexport", 10},
 		{"GET /%2565xport", 10}, {"GET /export%00", 10}, {"GET /export%20", 10}, {"GET /export.", 10}, {"get /export", 10},
+		{"HEAD /export", 10}, {"head /EXPORT", 10}, {"HEAD /exports", 1}, // APIs do for a HEAD what they do for a GET
 		{"GET /exports", 1}, {"POST /export", 1}, {"GET /l%C4%B0st", 10}, {"GET /L%c4%b1ST", 10}, {"GET /lst", 1},
 	} {
 		p := harness.Wire(t, bare, c.line)

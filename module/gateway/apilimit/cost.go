@@ -3,6 +3,7 @@ package apilimit
 import (
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 )
@@ -11,7 +12,7 @@ import (
 type Cost struct {
 	// Units, from 1. Required.
 	Units int64 `json:"units"`
-	// Methods in capitals. Default: every method.
+	// Methods in capitals; a HEAD costs no less than a GET. Default: every method.
 	Methods []string `json:"methods,omitempty"`
 	// Paths, as in a guard's rules. Required.
 	Paths []string `json:"paths"`
@@ -19,7 +20,17 @@ type Cost struct {
 
 func (l *Limit) cost(r *http.Request) int64 { return l.costOf(httpx.UpstreamMethod(r), r.URL) }
 
+// costOf is what a request costs. A HEAD costs no less than a GET, because an API has the same work with it.
 func (l *Limit) costOf(method string, at *url.URL) int64 {
+	cost := l.declared(method, at)
+	if strings.EqualFold(method, http.MethodHead) {
+		cost = max(cost, l.declared(http.MethodGet, at))
+	}
+	return cost
+}
+
+// declared is the cost that the first matching rule declares, or 1.
+func (l *Limit) declared(method string, at *url.URL) int64 {
 	if i := l.costs.Find(method, at, l.dearer); i >= 0 {
 		return l.Costs[i].Units
 	}
