@@ -1,6 +1,7 @@
 package qrlogin
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -53,8 +54,24 @@ func TestDeviceIsConfirmedByUserCodeInABrowser(t *testing.T) {
 }
 
 func TestSecondClickOfADoubleClickElsewhereConfirmsNothing(t *testing.T) {
-	s := start(t)
-	s.portal.browse(t, "doubleClick", s.portal.device)
+	for name, style := range map[string]string{
+		"built-in style":      "",
+		"without animations":  "*, ::before, ::after { animation: none !important }",
+		"reduced animations":  "*, ::before, ::after { animation-duration: .01ms !important; animation-iteration-count: 1 !important }",
+		"animated of its own": "form button[type=submit]:hover:hover { animation: fade 1ms } @keyframes fade { from { opacity: 0 } }",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, config := prepare(t), caddyfile+sites
+			if style != "" {
+				pages := t.TempDir()
+				harness.FailOn(t, os.WriteFile(filepath.Join(pages, "style.css"), []byte(style), 0o600))
+				config = strings.Replace(config, "\tgatehouse {\n", "\tgatehouse {\n\t\tpages {\n\t\t\ttemplates "+pages+"\n\t\t}\n", 1)
+			}
+			s.Run(t, config)
+			s.portal.browse(t, "doubleClick", s.portal.device)
+		})
+	}
 }
 
 func TestBothPagesWorkWithTheKeyboardAlone(t *testing.T) {

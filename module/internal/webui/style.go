@@ -15,8 +15,9 @@ var compact = strings.NewReplacer("\n", "", "\t", "", ": ", ":", ", ", ",", " { 
 
 // settle makes buttons ignore the mouse for a moment after it enters the page. The window of another site could lie over
 // the page and close at the first click of a double click, so that the second presses a button that nobody has seen. It
-// is part of every page, whatever style sheet an operator has. With a touch screen it is off: the first tap would be lost.
-const settle = "@media (hover:hover) and (not (any-pointer:coarse)){html:hover :is(button,[type=submit]){animation:settle .7s}}@keyframes settle{from,to{pointer-events:none}}"
+// is part of every page, and important, so that other animations of an operator's style sheet do not replace it, nor a rule
+// that stops them all for people who prefer less motion. With a touch screen it is off: the first tap would be lost.
+const settle = "@media (hover:hover) and (not (any-pointer:coarse)){html:hover :is(button,[type=submit]){animation:settle .7s!important}}@keyframes settle{from,to{pointer-events:none}}"
 
 // loadStyle makes the style element, the icon and the headers. The policy names the style by its
 // hash, so that no other style that gets into a page applies.
