@@ -66,17 +66,17 @@ func startPlaced(t *testing.T, answer http.HandlerFunc, words string) (*rig, *re
 	return &rig{g, t, make(map[string]string)}, u
 }
 
-// R11: ids and constants in the body of the API's request, behind what the client sends.
+// R11: ids and constants in the body of the API's request: in JSON behind what the client sends, in forms in front.
 func TestGatewayPlacesMembersInBodies(t *testing.T) {
 	r, u := startPlaced(t, says("application/json", `{"hash":"abc","ok":1}`), placedWords)
 	for _, c := range []struct{ name, method, path, body, at, sent string }{
 		{"a deletion by a form", "DELETE", "/torrents/abc", "", "/api/v2/torrents/delete", "hashes=abc&deleteFiles=false"},
-		{"a deletion with members of the client's", "DELETE", "/torrents/abc", `{"why":"a&b"}`, "/api/v2/torrents/delete", "why=a%26b&hashes=abc&deleteFiles=false"},
-		{"a change", "PATCH", "/torrents/abc", `{"name":"x=1&hash=2"}`, "/api/v2/torrents/set", "name=x%3D1%26hash%3D2&hash=abc"},
-		{"a creation", "POST", "/torrents", `{"name":"x"}`, "/api/v2/torrents/add", "name=x&kind=torrent"},
+		{"a deletion with members of the client's", "DELETE", "/torrents/abc", `{"why":"a&b"}`, "/api/v2/torrents/delete", "hashes=abc&deleteFiles=false&why=a%26b"},
+		{"a change", "PATCH", "/torrents/abc", `{"name":"x=1&hash=2"}`, "/api/v2/torrents/set", "hash=abc&name=x%3D1%26hash%3D2"},
+		{"a creation", "POST", "/torrents", `{"name":"x"}`, "/api/v2/torrents/add", "kind=torrent&name=x"},
 		{"an action without a body", "POST", "/torrents/a~b/pause", "", "/api/v2/torrents/pause", "hashes%5B%5D=a~b"},
-		{"an action with a body", "POST", "/torrents/ab/pause", `{"n":1}`, "/api/v2/torrents/pause", "n=1&hashes%5B%5D=ab"},
-		{"a batch", "PATCH", "/torrents", `[{"id":"b:c","op":"replace","path":"/name","value":"x"}]`, "/api/v2/torrents/set", "name=x&hash=b%3Ac"},
+		{"an action with a body", "POST", "/torrents/ab/pause", `{"n":1}`, "/api/v2/torrents/pause", "hashes%5B%5D=ab&n=1"},
+		{"a batch", "PATCH", "/torrents", `[{"id":"b:c","op":"replace","path":"/name","value":"x"}]`, "/api/v2/torrents/set", "hash=b%3Ac&name=x"},
 		{"a deletion by JSON", "DELETE", "/tasks/7", "", "/rpc", `{"token":"sesame","method":"task-remove","arguments":{"ids":["7"],"delete":false}}`},
 		{"an id that is no plain text", "DELETE", "/tasks/%22%5D,%22ids%22:[%22&=%25%C3%A4", "", "/rpc", `{"token":"sesame","method":"task-remove","arguments":{"ids":["\"],\"ids\":[\"&=%ä"],"delete":false}}`},
 		{"JSON with a wrapped body", "PATCH", "/tasks/7", `{"n":1}`, "/rpc?id=7", `{"token":"sesame","fields":{"n":1},"id":"7","note":"task:7"}`},
@@ -86,7 +86,7 @@ func TestGatewayPlacesMembersInBodies(t *testing.T) {
 		{"a creation below wrap", "POST", "/calls", `{"limit":1}`, "/rpc", `{"token":"sesame","arguments":{"downloadLimit":1,"paused":true},"method":"call-add"}`},
 		{"a deletion below wrap", "DELETE", "/calls/7", "", "/rpc", `{"token":"sesame","method":"call-remove","arguments":{"ids":[7]}}`},
 		{"a deletion below wrap with a body", "DELETE", "/calls/7", `{"n":1}`, "/rpc", `{"token":"sesame","arguments":{"n":1,"ids":[7]},"method":"call-remove"}`},
-		{"a form below wrap", "POST", "/calls/7/moves", `{"limit":[1,2]}`, "/move", `token=sesame&arguments%5BdownloadLimit%5D%5B%5D=1&arguments%5BdownloadLimit%5D%5B%5D=2&arguments%5Bid%5D=7&kind=x`},
+		{"a form below wrap", "POST", "/calls/7/moves", `{"limit":[1,2]}`, "/move", `token=sesame&kind=x&arguments%5Bid%5D=7&arguments%5BdownloadLimit%5D%5B%5D=1&arguments%5BdownloadLimit%5D%5B%5D=2`},
 		{"a batch below wrap", "PATCH", "/calls", `[{"id":7,"op":"replace","path":"/limit","value":2}]`, "/rpc", `{"token":"sesame","arguments":{"downloadLimit":2,"ids":[7],"by":{"user":"7"}},"method":"call-set"}`},
 		{"a number", "DELETE", "/numbers/12", "", "/rpc", "id=12"},
 		{"a form in Latin-1", "DELETE", "/umlauts/%C3%A4%26", "", "/u", "id=%E4%26&art=Gr%F6%DFe"},
@@ -123,7 +123,7 @@ func TestGatewayPlacesMembersInBodies(t *testing.T) {
 	t.Run("R11 a job", func(t *testing.T) {
 		p := r.do("writer", "POST", "/torrents", `{"name":"x"}`, "Prefer", "respond-async, wait=30")
 		hit, body := u.last(t)
-		if p.Status != 200 || hit.RequestURI != "/api/v2/torrents/slow" || body != "name=x&kind=torrent" {
+		if p.Status != 200 || hit.RequestURI != "/api/v2/torrents/slow" || body != "kind=torrent&name=x" {
 			t.Errorf("%d %s, %s %s", p.Status, p.Body, hit.RequestURI, body)
 		}
 		wantError(t, r.do("writer", "POST", "/torrents", `{"Kind":"x"}`, "Prefer", "respond-async"), 400, "invalid_parameter", "Kind")

@@ -39,7 +39,6 @@ func (req request) buildBody(a Asked, query string, set http.Header) ([]byte, *e
 	if empty {
 		wrap = "" // it would be an object without members
 	}
-	limit := mostSent(a.Body)
 	switch req.Route.As {
 	case "form", "multipart":
 		if theirs.passesToken(object) {
@@ -48,10 +47,12 @@ func (req request) buildBody(a Asked, query string, set http.Header) ([]byte, *e
 		if refused := theirs.checkAgainstQuery(object, query); refused != nil {
 			return nil, refused
 		}
-		media, body, refused := theirs.placedWith(placed, wrap).form(req.Route.As, limit, req.text.encode)
+		// PHP and others read only the first thousand values of a form.
+		media, body, refused := theirs.placedWith(placed, wrap, true).form(req.Route.As, mostInForm(a.Body), req.text.encode)
 		set.Set("Content-Type", media)
 		return body, refused
 	case "xml":
+		limit := mostSent(a.Body)
 		body, refused := req.encodeXML(theirs, limit)
 		if refused == nil && wrap != "" { // first without, so that a refusal names the member
 			body, refused = req.encodeXML(theirs.wrapped(wrap), limit)
@@ -62,7 +63,7 @@ func (req request) buildBody(a Asked, query string, set http.Header) ([]byte, *e
 	set.Set("Content-Type", "application/json")
 	body := a.Body
 	if req.Names.ChangeBodies() || req.Resource.Wrap != "" || len(placed) > 0 {
-		body = theirs.placedWith(placed, wrap).json()
+		body = theirs.placedWith(placed, wrap, false).json()
 	}
 	return req.text.encodeJSON(body), nil
 }

@@ -89,10 +89,18 @@ func scalarText(value json.RawMessage) string {
 const (
 	freeForm   = 1 << 20
 	formGrowth = 16
+	// PHP reads nothing of a form of more than 8 MiB, not even the members that the gateway adds.
+	largestForm       = 7 << 20
+	largestFormGrowth = 3 // of larger bodies, as permitted by max_body; a byte becomes three when it is escaped
 )
 
 // mostSent is how many bytes a client's body may become where it is passed on in another form than JSON.
 func mostSent(body []byte) int { return freeForm + formGrowth*len(body) }
+
+// mostInForm is how many bytes a client's body may become as a form.
+func mostInForm(body []byte) int {
+	return min(mostSent(body), max(largestForm, largestFormGrowth*len(body)))
+}
 
 // form writes members as a form, `form` or `multipart`, with PHP's brackets for arrays and objects. It refuses a form
 // of more than limit bytes, and names that would mean others in it. encode encodes names and values.

@@ -182,16 +182,22 @@ func checkBelowWrap(m *Mapping) error {
 	return nil
 }
 
-// placedWith returns the client's members, inside wrap if it is set, followed by those that the gateway places. Those
-// that it places below wrap go into the same object.
-func (m members) placedWith(placed members, wrap string) members {
+// placedWith returns the client's members, inside wrap if it is set, and those that the gateway places. Those
+// that it places below wrap go into the same object. first has those of the gateway in front of the client's.
+func (m members) placedWith(placed members, wrap string, first bool) members {
+	join := func(own, placed members) members {
+		if first {
+			return slices.Concat(placed, own)
+		}
+		return slices.Concat(own, placed)
+	}
 	at := -1
 	if wrap != "" {
 		at = slices.IndexFunc(placed, func(p validate.Member) bool { return p.Name == wrap })
 	}
 	if at < 0 {
-		return append(m.wrapped(wrap), placed...)
+		return join(m.wrapped(wrap), placed)
 	}
 	inside, _ := validate.Parse(placed[at].Value) // checkBelowWrap knows that it is an object
-	return append(append(m, inside...).wrapped(wrap), slices.Delete(placed, at, at+1)...)
+	return join(join(m, members(inside)).wrapped(wrap), slices.Delete(placed, at, at+1))
 }

@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/list"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
 // buildQuery sets the upstream's parameters, or refuses the client's.
@@ -67,10 +69,29 @@ func (m *Mapping) PassedOn() (names []string) {
 	return names
 }
 
+// mostBesideFixed is how many values of parameters a client may send where fixed ones follow: PHP and others read only
+// the first thousand.
+const mostBesideFixed = 500
+
+// refuseMany refuses a query so long that the upstream might not read the fixed parameters at its end.
+func (m *Mapping) refuseMany(asked url.Values) *envelope.Refusal {
+	n := 0
+	for _, values := range asked {
+		n += len(values)
+	}
+	if n <= mostBesideFixed || !slices.ContainsFunc(m.Supplied, func(p supply.Param) bool { return p.In == supply.Query }) {
+		return nil
+	}
+	return envelope.Refuse(http.StatusBadRequest, "the query has too many parameters")
+}
+
 // translateQuery returns the parameters to pass on, by the upstream's names.
 func (m *Mapping) translateQuery(asked url.Values) (url.Values, *envelope.Refusal) {
 	names, all := m.known, m.Resource.IsConventional()
 	theirs := make(url.Values, len(asked))
+	if refused := m.refuseMany(asked); refused != nil {
+		return nil, refused
+	}
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
 		i := slices.IndexFunc(names, func(n list.Name) bool { return n.Name == name })
 		if refused := m.refuseReserved(name); refused != nil {

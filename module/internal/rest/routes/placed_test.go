@@ -113,15 +113,15 @@ func check(t *testing.T, sent map[string][]string, id, body string) {
 	}
 }
 
-// Placed members follow the client's, and replace nothing of a body that is already there.
-func TestPlacedMembersFollowTheClientsMembers(t *testing.T) {
+// In a form, placed members precede the client's, and replace nothing of a body that is already there.
+func TestPlacedMembersPrecedeTheClientsInAForm(t *testing.T) {
 	table, err := routes.New(placing)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m, _, _ := table.Match("PATCH", "/things/7")
 	up, refused := m.Request(mapping.Asked{Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(`{"title":"T"}`)})
-	if refused != nil || string(up.Body) != "subject=T&hashes=7&f%5Bid%5D=x7" {
+	if refused != nil || string(up.Body) != "hashes=7&f%5Bid%5D=x7&subject=T" {
 		t.Errorf("%s %v", up.Body, refused)
 	}
 	for _, field := range []string{"ours", "hashes", "f"} {

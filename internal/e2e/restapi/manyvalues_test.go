@@ -1,0 +1,52 @@
+package restapi
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// PHP reads the first thousand values of a query or form, and nothing of a form of more than 8 MiB. What the gateway
+// adds must be among what it reads.
+func TestClientCannotCrowdOutWhatTheGatewaySends(t *testing.T) { // R11
+	r, u := startPlaced(t, says("application/json", `{"id":1}`), `
+	resource notes {
+		upstream PUT /notes/{id} POST /notes?a=put as form owner={id} /more/kind=note
+		upstream PATCH /notes/{id} POST /notes?a=patch as multipart owner={id}
+		wrap note
+		send fixed body token=sesame
+	}
+	resource plains {
+		send fixed status=published
+	}
+	resource tokens {
+		send fixed body token=sesame
+	}
+`)
+	members := make([]string, 2000)
+	query := make(url.Values)
+	for i := range members {
+		members[i] = fmt.Sprintf(`"n%d":1`, i)
+		query.Add("n", fmt.Sprint(i))
+	}
+	r.do("writer", "PUT", "/notes/7", "{"+strings.Join(members, ",")+"}")
+	if _, body := u.last(t); !strings.HasPrefix(body, "token=sesame&owner=7&more%5Bkind%5D=note&note%5Bn0%5D=1&") {
+		t.Errorf("a form: %.200s", body)
+	}
+	r.do("writer", "PATCH", "/notes/7", "{"+strings.Join(members, ",")+"}")
+	if _, body := u.last(t); strings.Index(body, `name="owner"`) > strings.Index(body, `name="note[n0]"`) {
+		t.Errorf("a multipart form: %.500s", body)
+	}
+	wantError(t, r.do("writer", "PUT", "/notes/7", `{"`+strings.Repeat("n", 20)+`":[1`+strings.Repeat(",1", 250_000)+`]}`), 413, "payload_too_large", "")
+	for path, status := range map[string]int{"/plains/7": 400, "/plains": 400, "/tokens/7": 200} {
+		if p := r.do("reader", "GET", path+"?"+query.Encode(), ""); p.Status != status {
+			t.Errorf("%s with 2000 values: %d %s", path, p.Status, p.Body)
+		}
+	}
+	u.last(t)
+	r.do("reader", "GET", "/plains/7?"+strings.Repeat("n=1&", 400), "")
+	if hit, _ := u.last(t); hit.URL.Query().Get("status") != "published" {
+		t.Errorf("400 values: %.100s", hit.RequestURI)
+	}
+}
