@@ -17,14 +17,17 @@ const (
 	retryTechnical = 1 // seconds
 )
 
-// Decide decides a request. It reads nothing but the method, the URL, and the header fields
-// Authorization, Origin, Access-Control-Request-Method, Early-Data and Referer: neither
-// forwarded nor overriding fields have an effect. It does not change the request.
+// Decide decides a request. It reads nothing but the method, the URL, the number of header
+// fields, and the fields Authorization, Origin, Access-Control-Request-Method, Early-Data and
+// Referer: neither forwarded nor overriding fields have an effect. It does not change the request.
 func (g *Guard) Decide(r *http.Request) Decision {
 	inQuery := CarriesToken(r.URL.RawQuery)
 	d := Decision{Rule: -1, Redact: inQuery || refererCarriesToken(r.Header)}
 	if httpx.IsEarly(r) {
 		return d.refuse(BadRequest, http.StatusTooEarly, "too_early", httpx.TooEarly)
+	}
+	if httpx.HasTooManyFields(r) { // the upstream might not read those that say who calls
+		return d.refuse(BadRequest, http.StatusRequestHeaderFieldsTooLarge, "bad_request", httpx.TooManyFields)
 	}
 	if refusedMethod(r.Method) {
 		d.Allow = commonMethods

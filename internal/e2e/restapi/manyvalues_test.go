@@ -3,8 +3,11 @@ package restapi
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
 // PHP reads the first thousand values of a query or form, and nothing of a form of more than 8 MiB. What the gateway
@@ -48,5 +51,21 @@ func TestClientCannotCrowdOutWhatTheGatewaySends(t *testing.T) { // R11
 	r.do("reader", "GET", "/plains/7?"+strings.Repeat("n=1&", 400), "")
 	if hit, _ := u.last(t); hit.URL.Query().Get("status") != "published" {
 		t.Errorf("400 values: %.100s", hit.RequestURI)
+	}
+}
+
+// Node.js reads the first thousand header fields of a request. Those of the gateway must be among them, also without a guard.
+func TestClientCannotCrowdOutHeaderFields(t *testing.T) { // R11
+	u := newRecorded(t, says("application/json", `{"id":1}`))
+	g := harness.Prepare(t)
+	words := "to " + u.Addr + "\nsend fixed header X-Key=sesame\nresource plains\n"
+	g.Start(t, "{\n"+harness.Quiet+"\n}\nhttp://$API {\n\tapi_rest {\n"+words+"\t}\n}\n")
+	wantError(t, harness.Wire(t, g.API, "GET /plains/7", slices.Repeat([]string{"A:"}, 1000)...), 431, "bad_request", "")
+	if hits := u.Hits(); len(hits) > 0 {
+		t.Errorf("1000 fields reached the API: %v", hits[0].Header)
+	}
+	harness.Wire(t, g.API, "GET /plains/7", slices.Repeat([]string{"A:"}, 450)...)
+	if hit, _ := u.last(t); hit.Header.Get("X-Key") != "sesame" {
+		t.Errorf("450 fields: %v", hit.Header)
 	}
 }

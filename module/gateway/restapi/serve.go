@@ -53,6 +53,9 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	if httpx.IsEarly(r) {
 		return envelope.Fail(http.StatusTooEarly, "too_early", httpx.TooEarly, nil)
 	}
+	if httpx.HasTooManyFields(r) { // the upstream might not read those of `send fixed` and `login`
+		return envelope.Refuse(http.StatusRequestHeaderFieldsTooLarge, httpx.TooManyFields)
+	}
 	if refused != nil {
 		return refused
 	}
