@@ -15,8 +15,8 @@ type Idempotency struct {
 	Answer []byte `json:"answer,omitempty"`
 }
 
-// KeyTally counts the keys of one client.
+// KeyTally counts the keys of one client, or the room that its kept answers take.
 type KeyTally struct {
 	schema
-	Hours map[int64]int `json:"hours"` // hour since 1970 -> keys begun in it
+	Hours map[int64]int `json:"hours"` // hour since 1970 -> keys begun in it, or room taken
 }

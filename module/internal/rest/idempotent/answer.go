@@ -36,16 +36,21 @@ func keepable(h http.Header) http.Header {
 }
 
 func (a Answer) encode() ([]byte, error) {
-	size := 0
+	if len(a.Body) > MaxAnswer || a.headerSize() > MaxAnswer {
+		return nil, errTooLarge
+	}
+	return json.Marshal(a)
+}
+
+func (a Answer) size() int { return a.headerSize() + len(a.Body) }
+
+func (a Answer) headerSize() (size int) {
 	for name, values := range a.Header {
 		for _, v := range values {
 			size += len(name) + len(v)
 		}
 	}
-	if len(a.Body) > MaxAnswer || size > MaxAnswer {
-		return nil, errTooLarge
-	}
-	return json.Marshal(a)
+	return size
 }
 
 // Outcome is what an answer's status says of the request.

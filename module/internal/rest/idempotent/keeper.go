@@ -32,7 +32,8 @@ type Config struct {
 // Keeper knows the keys that were used. It is safe for concurrent use.
 type Keeper struct {
 	config Config
-	quota  *quota
+	quota  *quota // of keys
+	room   *quota // of the store, for answers
 	doubts doubts
 }
 
@@ -45,7 +46,7 @@ func New(c Config) (*Keeper, error) {
 	if c.Keep < lease || c.Max < 0 {
 		return nil, fmt.Errorf("idempotent: keep %v, max %d: expected at least %v, and a positive number", c.Keep, c.Max, lease)
 	}
-	return &Keeper{config: c, quota: newQuota(c)}, nil
+	return &Keeper{config: c, quota: newQuota(c), room: newQuota(c)}, nil
 }
 
 // Attempt is a request that is the first with its key. Exactly one of its methods is to
@@ -135,7 +136,7 @@ func (k *Keeper) count(ctx context.Context, key Key) (*envelope.Refusal, error) 
 	for i, a := range accounts {
 		if refused, err := k.quota.take(ctx, a); refused != nil || err != nil {
 			for _, counted := range accounts[:i] {
-				k.quota.giveBack(counted.owner)
+				k.quota.giveBack(counted.owner, 1)
 			}
 			return refused, err
 		}
@@ -146,7 +147,7 @@ func (k *Keeper) count(ctx context.Context, key Key) (*envelope.Refusal, error) 
 // giveBack takes a key out of the count again, of which no record is left.
 func (k *Keeper) giveBack(key Key) {
 	for _, a := range key.accounts(k.config.Max) {
-		k.quota.giveBack(a.owner)
+		k.quota.giveBack(a.owner, 1)
 	}
 }
 
@@ -166,11 +167,11 @@ func (k *Keeper) again(key Key, found store.Idempotency, digest string) (*Attemp
 	return nil, a, nil, nil
 }
 
-// Keep keeps the answer, or only that there was one when it is too large. When it returns
-// nil, every repetition is answered so.
+// Keep keeps the answer, or only that there was one when it is too large, or when the answers of this
+// caller take too much room already. When it returns nil, every repetition is answered so.
 func (a *Attempt) Keep(ctx context.Context, answer Answer) error {
 	plain, err := answer.encode()
-	if err != nil {
+	if err != nil || !a.keeper.takeRoom(ctx, a.key, answer.size()) {
 		return a.Know(ctx, answer.Status)
 	}
 	v := a.state

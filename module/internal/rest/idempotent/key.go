@@ -77,11 +77,21 @@ func (k Key) accounts(most int) []account {
 	if k.Client == "" {
 		most *= strangers
 	}
-	common := account{name(hash("owner", []byte(k.Client))), most}
+	return k.accountsFor("owner", "share", most)
+}
+
+// rooms are the accounts in which the room for a kept answer is counted, where a client has most
+// units. All callers without a token have as many as a client.
+func (k Key) rooms(most int) []account { return k.accountsFor("room", "room of a share", most) }
+
+// accountsFor returns the account of the client, named after one use, after that of the share, if
+// the key has one, named after another.
+func (k Key) accountsFor(use, shareUse string, most int) []account {
+	common := account{name(hash(use, []byte(k.Client))), most}
 	if k.Share == "" {
 		return []account{common}
 	}
-	return []account{{name(hash("share", []byte(k.Client), []byte(k.Share))), max(1, most/shares)}, common}
+	return []account{{name(hash(shareUse, []byte(k.Client), []byte(k.Share))), max(1, most/shares)}, common}
 }
 
 // Digest tells requests with one key apart. Who reads the store cannot try out bodies

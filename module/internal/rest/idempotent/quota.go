@@ -60,53 +60,66 @@ func newQuota(c Config) *quota {
 
 // take counts one key.
 func (q *quota) take(ctx context.Context, a account) (*envelope.Refusal, error) {
+	wait, err := q.takeUnits(ctx, a, 1)
+	if err != nil || wait == 0 {
+		return nil, err
+	}
+	return &envelope.Refusal{
+		Status: http.StatusTooManyRequests, Field: Header, Message: "too many keys were used: Retry-After says when there is room for another",
+		Header: http.Header{"Retry-After": {strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10)}},
+	}, nil
+}
+
+// takeUnits counts n units, or none of them if they do not fit: then wait is how long until some may.
+func (q *quota) takeUnits(ctx context.Context, a account, n int) (wait time.Duration, err error) {
 	r := q.of(a.owner)
 	select {
 	case r.turn <- struct{}{}:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return 0, ctx.Err()
 	}
 	defer func() { <-r.turn }()
 	hour := q.config.Now().Unix() / 3600
-	if q.use(r, hour) {
-		return nil, nil
+	if q.use(r, hour, n) {
+		return 0, nil
 	}
-	// If nobody waited for the reply, the reserved keys would be lost, and a user who keeps leaving could use up all keys
+	// If nobody waited for the reply, the reserved units would be lost, and a user who keeps leaving could use up all those
 	// of the client.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
 	defer cancel()
-	granted, wait, err := q.reserve(ctx, a, max(1, min(r.next, a.most/64)))
-	switch {
-	case err != nil:
-		return nil, err
-	case granted == 0:
-		return &envelope.Refusal{
-			Status: http.StatusTooManyRequests, Field: Header, Message: "too many keys were used: Retry-After says when there is room for another",
-			Header: http.Header{"Retry-After": {strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10)}},
-		}, nil
+	granted, wait, err := q.reserve(ctx, a, max(n, min(r.next, a.most/64)))
+	if err != nil || granted == 0 {
+		return wait, err
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	r.left, r.hour, r.next = granted-1, hour, min(mostAhead, 2*r.next)
-	return nil, nil
+	if r.hour != hour {
+		r.left, r.hour = 0, hour
+	}
+	r.left, r.next = r.left+granted, min(mostAhead, 2*r.next)
+	if r.left < n {
+		return time.Second, nil // less was granted than was asked for: nothing is left in the store
+	}
+	r.left -= n
+	return 0, nil
 }
 
-func (q *quota) use(r *reservation, hour int64) bool {
+func (q *quota) use(r *reservation, hour int64, n int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if r.left == 0 || r.hour != hour {
+	if r.left < n || r.hour != hour {
 		return false
 	}
-	r.left--
+	r.left -= n
 	return true
 }
 
-// giveBack is for a key of which no record is left, or of which there was one before.
-func (q *quota) giveBack(owner string) {
+// giveBack is for units that were not used, such as a key of which no record is left, or of which there was one before.
+func (q *quota) giveBack(owner string, n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if r := q.held[owner]; r != nil && r.hour == q.config.Now().Unix()/3600 {
-		r.left++
+		r.left += n
 	}
 }
 

@@ -32,7 +32,7 @@ func judge(r store.Idempotency, digest string, now time.Time) *envelope.Refusal 
 	case r.State == known:
 		return &envelope.Refusal{
 			Status: http.StatusConflict, Code: "idempotency_answer_not_kept", Field: Header,
-			Message: "the request was carried out, but its answer was too large to be kept",
+			Message: "the request was carried out, but its answer was not kept: it was too large, or too much is kept already",
 		}
 	case r.State == begun && now.Before(r.Lease):
 		return &envelope.Refusal{
