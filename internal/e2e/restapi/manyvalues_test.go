@@ -54,6 +54,21 @@ func TestClientCannotCrowdOutWhatTheGatewaySends(t *testing.T) { // R11
 	}
 }
 
+// What a sign-in keeps for the query comes behind the client's parameters too.
+func TestClientCannotCrowdOutTheSession(t *testing.T) { // R12
+	u := newRecorded(t, says("application/json", `{"t":"session"}`))
+	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "plains"}],
+		"login": {"steps": [{"method": "POST", "upstream": "/login", "keep": [{"from": "json", "name": "/t", "in": "query", "as": "sid"}]}]}`)
+	wantError(t, r.do("reader", "GET", "/plains/7?"+strings.Repeat("n=1&", 1000), ""), 400, "bad_request", "")
+	if hits := u.Hits(); len(hits) > 0 {
+		t.Errorf("1000 values reached the API: %.100s", hits[len(hits)-1].RequestURI)
+	}
+	r.do("reader", "GET", "/plains/7?"+strings.Repeat("n=1&", 400), "")
+	if hits := u.Hits(); len(hits) != 2 || hits[1].URL.Query().Get("sid") != "session" { // the first one signs in
+		t.Errorf("400 values: %d requests", len(hits))
+	}
+}
+
 // Node.js reads the first thousand header fields of a request. Those of the gateway must be among them, also without a guard.
 func TestClientCannotCrowdOutHeaderFields(t *testing.T) { // R11
 	u := newRecorded(t, says("application/json", `{"id":1}`))

@@ -28,6 +28,7 @@ func (m *Mapping) compileFixed() error {
 	}
 	params := slices.Concat(m.Supplied, r.SignIn)
 	m.reserved = supply.NamesOf(params)
+	m.addsToQuery = slices.ContainsFunc(params, func(p supply.Param) bool { return p.In == supply.Query })
 	if err := m.checkSupplied(params); err != nil {
 		return err
 	}

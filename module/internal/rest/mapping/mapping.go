@@ -46,13 +46,14 @@ type Mapping struct {
 	// Supplied are the parameters that the gateway sends, with placeholders in their values.
 	Supplied []supply.Param
 
-	text     encoder
-	template *pathpattern.Template
-	known    []list.Name       // parameters that an operation without a declared list passes on
-	upstream string            // the upstream's method
-	call     *rpc.Template     // parameters of a call by RPC; nil: the upstream is not called so
-	placed   *compose.Template // members that the gateway places in the body; may be nil
-	reserved supply.Names      // names in the query and the body that clients must not use
+	text        encoder
+	template    *pathpattern.Template
+	known       []list.Name       // parameters that an operation without a declared list passes on
+	upstream    string            // the upstream's method
+	call        *rpc.Template     // parameters of a call by RPC; nil: the upstream is not called so
+	placed      *compose.Template // members that the gateway places in the body; may be nil
+	reserved    supply.Names      // names in the query and the body that clients must not use
+	addsToQuery bool              // the gateway adds parameters to the query, such as those of a sign-in
 }
 
 // New compiles the mapping of an operation.

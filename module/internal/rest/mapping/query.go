@@ -11,7 +11,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/list"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
-	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
 // buildQuery sets the upstream's parameters, or refuses the client's.
@@ -69,17 +68,17 @@ func (m *Mapping) PassedOn() (names []string) {
 	return names
 }
 
-// mostBesideFixed is how many values of parameters a client may send where fixed ones follow: PHP and others read only
-// the first thousand.
-const mostBesideFixed = 500
+// mostBesideAdded is how many values of parameters a client may send where the gateway adds some behind them: PHP and
+// others read only the first thousand.
+const mostBesideAdded = 500
 
-// refuseMany refuses a query so long that the upstream might not read the fixed parameters at its end.
+// refuseMany refuses a query so long that the upstream might not read what the gateway adds at its end.
 func (m *Mapping) refuseMany(asked url.Values) *envelope.Refusal {
 	n := 0
 	for _, values := range asked {
 		n += len(values)
 	}
-	if n <= mostBesideFixed || !slices.ContainsFunc(m.Supplied, func(p supply.Param) bool { return p.In == supply.Query }) {
+	if n <= mostBesideAdded || !m.addsToQuery {
 		return nil
 	}
 	return envelope.Refuse(http.StatusBadRequest, "the query has too many parameters")
