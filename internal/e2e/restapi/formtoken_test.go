@@ -36,6 +36,7 @@ func TestFormWithAccessTokenIsRefused(t *testing.T) { // N15
 		"two backslashes":               {multi, strings.Replace(part("access_token"), `name="access_token"`, `name="b"; x="\\"; y="; name=access_token; z="`, 1)},
 		// Others do so.
 		"a boundary behind a carriage return": {multi, "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r--B\rContent-Disposition: form-data; name=\"access_token\"\r\rx\r\n--B--\r\n"},
+		"an escape in the name":               {multi, part(`access\_token`)},
 		"an encoded word":                     {multi, part("=?utf-8?Q?access=5Ftoken?=")},
 		"an encoded boundary":                 {"multipart/form-data; boundary*=UTF-8''B", part("b")},
 		"no end":                              {multi, strings.TrimSuffix(part("b"), "--B--\r\n")},

@@ -123,9 +123,12 @@ func countDelimiters(body []byte, boundary string) (n int) {
 	}
 }
 
+// escapedName matches a backslash in a name, which Jetty and Rack omit: they read `to\ken` as `token`.
+var escapedName = regexp.MustCompile(`(?i)[;\s]name\s*=\s*"[^"]*\\`)
+
 // partName returns the name of a part if every API finds the same one in its Content-Disposition.
 func partName(dispositions []string) (name string, ok bool) {
-	if len(dispositions) != 1 || !plainQuotes(dispositions[0]) {
+	if len(dispositions) != 1 || !plainQuotes(dispositions[0]) || escapedName.MatchString(dispositions[0]) {
 		return "", false
 	}
 	kind, params, err := mime.ParseMediaType(dispositions[0])
