@@ -15,8 +15,8 @@ type Idempotency struct {
 	Answer []byte `json:"answer,omitempty"`
 }
 
-// KeyTally counts the keys of one client, or the room that its kept answers take.
+// KeyTally counts the keys of one client, or the KiB that its kept answers or finished jobs take.
 type KeyTally struct {
 	schema
-	Hours map[int64]int `json:"hours"` // hour since 1970 -> keys begun in it, or room taken
+	Hours map[int64]int `json:"hours"` // hour since 1970 -> keys begun in it, or KiB kept
 }

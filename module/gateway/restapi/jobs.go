@@ -52,10 +52,11 @@ func (h *REST) provisionJobs(ctx caddy.Context, digest string) error {
 		return fmt.Errorf("jobs are kept in its store: %w", err)
 	}
 	p := &jobs{h: h, app: app, queues: make(map[string]*job.Queue)}
-	p.api = &jobapi.Handler{Trace: app.Traced, Identity: handler.IdentityHeader, Address: handler.ClientAddress}
+	p.api = &jobapi.Handler{Trace: app.Traced, Identity: handler.IdentityHeader, Address: handler.ClientAddress, Network: handler.ClientNetwork}
 	for _, c := range h.Jobs {
 		q, err := job.NewQueue(job.QueueConfig{
 			Config: c, Store: app.Store(), Do: p.run, Hold: app.Hold, Permitted: p.permitted, Fair: jobapi.Fair,
+			Room:  jobapi.NewRoom(c, app.Store(), time.Now),
 			NewID: secret.ID, Node: node, Now: time.Now, Log: h.log,
 			Observer: jobapi.NewObserver(c.Defaulted().Name, app.Trail()),
 		})

@@ -35,14 +35,15 @@ type Config struct {
 	// been passed on, if its length is known.
 	Progress string `json:"progress,omitempty"`
 	// JSON Pointer of the result in the upstream's answer. Default: the whole answer. Results of
-	// more than 64 KiB are not kept.
+	// more than 64 KiB are not kept, nor those for which a client has no room left.
 	Result string `json:"result,omitempty"`
 	// How often an interrupted job is started again; use more than 0 only if that does no harm.
 	// Default: 0, the job fails with the code `interrupted`.
 	Retry int `json:"retry,omitempty"`
 	// How long the upstream may take, in nanoseconds. Default: `1h`.
 	Timeout time.Duration `json:"timeout,omitempty"`
-	// How long a finished job can be read, in nanoseconds. Default: `24h`.
+	// How long a finished job can be read, in nanoseconds. If a client has no room left, it is at most 10 minutes.
+	// Default: `24h`.
 	Keep time.Duration `json:"keep,omitempty"`
 	// The maximum number of waiting and running jobs, on all nodes. Default: 100, at most 1,000.
 	Queue int `json:"queue,omitempty"`

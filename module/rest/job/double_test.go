@@ -197,6 +197,7 @@ func node(t *testing.T, s *shelf, w *work, name string, change ...func(*QueueCon
 		Fair: func(limit int, held []string, from string) bool {
 			return len(held) < limit || len(held) < limit+limit/2 && !slices.Contains(held, from)
 		},
+		Room: func(context.Context, *Job, int) bool { return true },
 		NewID: func() string {
 			made.Lock()
 			defer made.Unlock()

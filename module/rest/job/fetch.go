@@ -11,9 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"code.dny.dev/ssrf"
-
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/job/fileurl"
 )
 
 const (
@@ -24,9 +23,9 @@ const (
 
 // fetcher fetches files from URLs that clients send.
 type fetcher struct {
-	config    *Fetch
-	addresses *addresses
-	client    *http.Client
+	config *Fetch
+	policy *fileurl.Policy
+	client *http.Client
 }
 
 // Errors of a fetch; codeOf gives their codes.
@@ -44,11 +43,11 @@ func newFetcher(c *Fetch, resolver *net.Resolver) (*fetcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := newAddresses(allow, insecure, resolver)
-	f := &fetcher{config: c, addresses: a}
+	policy := fileurl.New(allow, insecure, resolver)
+	f := &fetcher{config: c, policy: policy}
 	f.client = &http.Client{
 		CheckRedirect: f.redirect,
-		Transport:     byScheme{"https": newTransport(a, a.guard.Safe), "http": newTransport(a, a.controlInsecure)},
+		Transport:     byScheme{"https": newTransport(resolver, policy.ControlSecure), "http": newTransport(resolver, policy.ControlInsecure)},
 	}
 	return f, nil
 }
@@ -61,14 +60,14 @@ type byScheme map[string]*http.Transport
 func (t byScheme) RoundTrip(r *http.Request) (*http.Response, error) {
 	to := t[r.URL.Scheme]
 	if to == nil {
-		return nil, errUnfit
+		return nil, fileurl.ErrUnfit
 	}
 	return to.RoundTrip(r)
 }
 
 // newTransport returns a transport that connects only where control permits it.
-func newTransport(a *addresses, control func(network, address string, c syscall.RawConn) error) *http.Transport {
-	dialer := &net.Dialer{Timeout: headerTime, Resolver: a.resolver, Control: control}
+func newTransport(resolver *net.Resolver, control func(network, address string, c syscall.RawConn) error) *http.Transport {
+	dialer := &net.Dialer{Timeout: headerTime, Resolver: resolver, Control: control}
 	return &http.Transport{
 		// Proxy is nil: a proxy from the environment would connect for the gateway and bypass
 		// control.
@@ -86,20 +85,20 @@ func (f *fetcher) redirect(r *http.Request, via []*http.Request) error {
 	if len(via) > f.config.Redirects {
 		return errRedirects
 	}
-	return f.addresses.checkURL(r.URL)
+	return f.policy.Check(r.URL)
 }
 
 // checkURL refuses a URL before anything is fetched from it. forbidden says that the reason is
 // the address, not the form of the URL.
 func (f *fetcher) checkURL(ctx context.Context, text string) (forbidden bool, refused *envelope.Refusal) {
-	u, err := f.addresses.parseURL(text)
+	u, err := f.policy.Parse(text)
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, lookTime)
 		defer cancel()
-		err = f.addresses.checkResolution(ctx, u)
+		err = f.policy.CheckResolution(ctx, u)
 	}
 	switch {
-	case errors.Is(err, errForbidden):
+	case errors.Is(err, fileurl.ErrForbidden):
 		return true, envelope.Invalid(f.config.Field, "must be a public address: others are not fetched from")
 	case err != nil && len(f.config.Insecure) > 0:
 		return false, envelope.Invalid(f.config.Field, "must be an https address, or an http address of a permitted network, of at most 2048 characters, without user and password")
@@ -111,7 +110,7 @@ func (f *fetcher) checkURL(ctx context.Context, text string) (forbidden bool, re
 
 // openFile starts a fetch. The caller must close the file.
 func (f *fetcher) openFile(ctx context.Context, address string) (*file, *Failure) {
-	u, err := f.addresses.parseURL(address)
+	u, err := f.policy.Parse(address)
 	if err != nil {
 		return nil, codeOf(err).Failure()
 	}
@@ -163,9 +162,9 @@ func (f *fetcher) begin(file *file, u *url.URL) *Failure {
 func codeOf(err error) Code {
 	var timeout net.Error
 	switch {
-	case errors.Is(err, errForbidden), errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedNetwork), errors.Is(err, ssrf.ErrInvalidHostPort):
+	case errors.Is(err, fileurl.ErrForbidden):
 		return FileForbidden
-	case errors.Is(err, errRedirects), errors.Is(err, errUnfit):
+	case errors.Is(err, errRedirects), errors.Is(err, fileurl.ErrUnfit):
 		return FileRedirects
 	case errors.Is(err, errLarge):
 		return FileTooLarge

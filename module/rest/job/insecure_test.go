@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+
+	"github.com/gatehouse/gatehouse/module/rest/job/fileurl"
 )
 
 // plainFiles serves over http at an address.
@@ -84,8 +86,8 @@ func TestHTTPIsFetchedFromListedRangesOnly(t *testing.T) {
 			t.Errorf("%s is not refused before the 202: %v", address, refused)
 		}
 	}
-	only := newAddresses(nil, nil, nil)
-	if _, err := only.parseURL("http://127.0.0.1/"); !errors.Is(err, errUnfit) {
+	only := fileurl.New(nil, nil, nil)
+	if _, err := only.Parse("http://127.0.0.1/"); !errors.Is(err, fileurl.ErrUnfit) {
 		t.Errorf("http without a named range: %v", err)
 	}
 }

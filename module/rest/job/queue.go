@@ -30,6 +30,9 @@ type QueueConfig struct {
 	// half as many that are reserved for newcomers. The addresses in held have one place each,
 	// the earliest first.
 	Fair func(limit int, held []string, from string) bool
+	// Room reports whether there is room in the store for a finished job of this size in bytes, of which it takes that much
+	// until Keep has passed.
+	Room func(ctx context.Context, j *Job, size int) bool
 	// NewID returns an unguessable string of at most 40 letters, digits, "-" and "_".
 	NewID func() string
 	// Node identifies this process among all that share the store.
@@ -80,7 +83,7 @@ func NewQueue(c QueueConfig) (*Queue, error) {
 		return nil, err
 	}
 	for name, missing := range map[string]bool{
-		"Store": c.Store == nil, "Do": c.Do == nil, "Hold": c.Hold == nil, "Permitted": c.Permitted == nil, "Fair": c.Fair == nil,
+		"Store": c.Store == nil, "Do": c.Do == nil, "Hold": c.Hold == nil, "Permitted": c.Permitted == nil, "Fair": c.Fair == nil, "Room": c.Room == nil,
 		"NewID": c.NewID == nil, "Node": c.Node == "", "Now": c.Now == nil, "Log": c.Log == nil, "Observer": c.Observer == nil,
 	} {
 		if missing {

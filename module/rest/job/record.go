@@ -65,8 +65,11 @@ type Job struct {
 	Queue   string `json:"queue"`
 	Version string `json:"version,omitempty"` // of the API, "" for none
 	Owner   Owner  `json:"owner"`
-	State   State  `json:"state"`
-	Input   *Input `json:"input,omitempty"`
+	// Share is which of its client's callers made the job: a user, or the network of a caller without a token. ""
+	// is the client itself.
+	Share string `json:"share,omitempty"`
+	State State  `json:"state"`
+	Input *Input `json:"input,omitempty"`
 
 	// Progress is in percent, nil if it is not known.
 	Progress *int      `json:"progress,omitempty"`
@@ -75,7 +78,7 @@ type Job struct {
 	Finished time.Time `json:"finished,omitzero"`
 
 	Result  json.RawMessage `json:"result,omitempty"`
-	Omitted bool            `json:"omitted,omitempty"` // the result was too large to keep
+	Omitted bool            `json:"omitted,omitempty"` // the result was too large to keep, or there was no room for it
 	Failure *Failure        `json:"failure,omitempty"`
 
 	// Fence counts how often the job was started. A node with an older one than the stored must

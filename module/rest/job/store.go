@@ -72,6 +72,26 @@ func (q *Queue) saveJob(ctx context.Context, j *Job, r store.Record) (store.Reco
 	r.Value, r.Expires = value, q.Now().Add(maxAge)
 	if j.State.Final() {
 		r.Expires = j.Finished.Add(q.Keep)
+		if !q.Room(ctx, j, len(value)) {
+			return q.saveBriefly(ctx, j, r)
+		}
 	}
+	return q.Store.Swap(ctx, r)
+}
+
+// briefly is how long a finished job can be read for which there is no room.
+const briefly = 10 * time.Minute
+
+// saveBriefly writes a finished job without its result. Otherwise a single client could fill the store with jobs, and
+// nobody could sign in any more.
+func (q *Queue) saveBriefly(ctx context.Context, j *Job, r store.Record) (store.Record, error) {
+	if j.Result != nil {
+		j.Result, j.Omitted = nil, true
+	}
+	value, err := encode(j)
+	if err != nil {
+		return r, err
+	}
+	r.Value, r.Expires = value, j.Finished.Add(min(q.Keep, briefly))
 	return q.Store.Swap(ctx, r)
 }

@@ -25,13 +25,13 @@ type Request struct {
 	User string
 	// Permit is that of the caller's token, nil without one.
 	Permit *Permit
-	// From is the address of a caller without a token (IPv6: of its /64).
-	From        string
-	Version     string
-	Body        []byte
-	ContentType string
-	Header      http.Header // tells the upstream who the caller is
-	Scopes      []string
+	// From is the address of a caller without a token (IPv6: of its /64), and Network its network.
+	From, Network string
+	Version       string
+	Body          []byte
+	ContentType   string
+	Header        http.Header // tells the upstream who the caller is
+	Scopes        []string
 }
 
 // MaxBody is the maximum size of a request's body.
@@ -83,15 +83,15 @@ func (q *Queue) storeJob(ctx context.Context, r Request, in *Input) (*Job, *enve
 	j := &Job{
 		// IDs are in chronological order, which is that of the index.
 		ID:    fmt.Sprintf("%012x", uint64(now.UnixMilli())&(1<<48-1)) + q.NewID(),
-		Queue: q.Name, Version: r.Version, Owner: r.Owner, State: Queued, Input: in, Created: now,
+		Queue: q.Name, Version: r.Version, Owner: r.Owner, Share: r.User, State: Queued, Input: in, Created: now,
+	}
+	m := mark{ID: j.ID, Client: r.Owner.Client, User: r.User}
+	if m.Client == "" {
+		m.From, j.Share = r.From, r.Network
 	}
 	value, err := encode(j)
 	if err != nil {
 		return nil, nil, err
-	}
-	m := mark{ID: j.ID, Client: r.Owner.Client, User: r.User}
-	if m.Client == "" {
-		m.From = r.From
 	}
 	if refused, err := q.checkRoom(ctx, m); refused != nil || err != nil {
 		return nil, refused, err

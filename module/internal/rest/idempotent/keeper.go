@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"strconv"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/quota"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -32,8 +35,8 @@ type Config struct {
 // Keeper knows the keys that were used. It is safe for concurrent use.
 type Keeper struct {
 	config Config
-	quota  *quota // of keys
-	room   *quota // of the store, for answers
+	keys   *quota.Quota
+	room   *quota.Room // for answers
 	doubts doubts
 }
 
@@ -46,7 +49,8 @@ func New(c Config) (*Keeper, error) {
 	if c.Keep < lease || c.Max < 0 {
 		return nil, fmt.Errorf("idempotent: keep %v, max %d: expected at least %v, and a positive number", c.Keep, c.Max, lease)
 	}
-	return &Keeper{config: c, quota: newQuota(c), room: newQuota(c)}, nil
+	counted := quota.Config{Store: c.Store, Now: c.Now, Keep: c.Keep}
+	return &Keeper{config: c, keys: quota.New(counted), room: quota.NewRoom("idempotency room", counted)}, nil
 }
 
 // Attempt is a request that is the first with its key. Exactly one of its methods is to
@@ -132,24 +136,18 @@ func (k *Keeper) resume(ctx context.Context, key Key, read store.Record, found s
 
 // count counts one more key for those who have to do with it.
 func (k *Keeper) count(ctx context.Context, key Key) (*envelope.Refusal, error) {
-	accounts := key.accounts(k.config.Max)
-	for i, a := range accounts {
-		if refused, err := k.quota.take(ctx, a); refused != nil || err != nil {
-			for _, counted := range accounts[:i] {
-				k.quota.giveBack(counted.owner, 1)
-			}
-			return refused, err
-		}
+	wait, err := k.keys.Take(ctx, 1, key.accounts(k.config.Max)...)
+	if err != nil || wait == 0 {
+		return nil, err
 	}
-	return nil, nil
+	return &envelope.Refusal{
+		Status: http.StatusTooManyRequests, Field: Header, Message: "too many keys were used: Retry-After says when there is room for another",
+		Header: http.Header{"Retry-After": {strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10)}},
+	}, nil
 }
 
 // giveBack takes a key out of the count again, of which no record is left.
-func (k *Keeper) giveBack(key Key) {
-	for _, a := range key.accounts(k.config.Max) {
-		k.quota.giveBack(a.owner, 1)
-	}
-}
+func (k *Keeper) giveBack(key Key) { k.keys.GiveBack(1, key.accounts(k.config.Max)...) }
 
 // again is for a request whose key is known.
 func (k *Keeper) again(key Key, found store.Idempotency, digest string) (*Attempt, *Answer, *envelope.Refusal, error) {
@@ -171,12 +169,19 @@ func (k *Keeper) again(key Key, found store.Idempotency, digest string) (*Attemp
 // caller take too much room already. When it returns nil, every repetition is answered so.
 func (a *Attempt) Keep(ctx context.Context, answer Answer) error {
 	plain, err := answer.encode()
-	if err != nil || !a.keeper.takeRoom(ctx, a.key, answer.size()) {
+	if err != nil || !a.keeper.hasRoom(ctx, a.key, answer.size()) {
 		return a.Know(ctx, answer.Status)
 	}
 	v := a.state
 	v.State, v.Status, v.Answer = kept, answer.Status, a.key.seal(v.Attempt, plain)
 	return a.write(ctx, v)
+}
+
+// uncounted is how large an answer may be without being counted: the number of keys bounds the room that such answers take.
+const uncounted = 1 << 10
+
+func (k *Keeper) hasRoom(ctx context.Context, key Key, size int) bool {
+	return size <= uncounted || k.room.Take(ctx, key.Client, key.Share, size)
 }
 
 // Know says that the request was answered, with an answer that is not kept.

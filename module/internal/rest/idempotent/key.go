@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/quota"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -62,36 +63,15 @@ func (k Key) record() store.Key {
 	return store.Key{Kind: store.KindIdempotency, ID: name(k.hash("record"))}
 }
 
-// account is whose keys are counted together, and how many there may be.
-type account struct {
-	owner string
-	most  int
-}
-
-// strangers is how many times the keys of a client all callers without a token have
-// together, and shares how many callers it takes to use up what they have in common.
-const strangers, shares = 10, 10
+// strangers is how many times the keys of a client all callers without a token have together.
+const strangers = 10
 
 // accounts are those that a key is counted in, where a client has most keys.
-func (k Key) accounts(most int) []account {
+func (k Key) accounts(most int) []quota.Account {
 	if k.Client == "" {
 		most *= strangers
 	}
-	return k.accountsFor("owner", "share", most)
-}
-
-// rooms are the accounts in which the room for a kept answer is counted, where a client has most
-// units. All callers without a token have as many as a client.
-func (k Key) rooms(most int) []account { return k.accountsFor("room", "room of a share", most) }
-
-// accountsFor returns the account of the client, named after one use, after that of the share, if
-// the key has one, named after another.
-func (k Key) accountsFor(use, shareUse string, most int) []account {
-	common := account{name(hash(use, []byte(k.Client))), most}
-	if k.Share == "" {
-		return []account{common}
-	}
-	return []account{{name(hash(shareUse, []byte(k.Client), []byte(k.Share))), max(1, most/shares)}, common}
+	return quota.Accounts("idempotency", k.Client, k.Share, most)
 }
 
 // Digest tells requests with one key apart. Who reads the store cannot try out bodies

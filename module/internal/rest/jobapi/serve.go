@@ -28,8 +28,8 @@ type Handler struct {
 	Trace func(*http.Request) context.Context
 	// Identity returns the header fields of a request that tell the API who calls.
 	Identity func(*http.Request) http.Header
-	// Address returns the address of a client.
-	Address func(*http.Request) string
+	// Address returns the address of a client, and Network its network.
+	Address, Network func(*http.Request) string
 }
 
 // Submit takes a job, of which the body is given, for a version of the API. The job is durable
@@ -48,7 +48,7 @@ func (h *Handler) Submit(w http.ResponseWriter, c *operation.Call, q *job.Queue,
 			asked.User = a.Subject
 		}
 	}
-	asked.From = h.Address(c.Request)
+	asked.From, asked.Network = h.Address(c.Request), h.Network(c.Request)
 	j, refused, err := q.Submit(h.Trace(c.Request), asked)
 	switch {
 	case err != nil:

@@ -1,21 +1,21 @@
-package idempotent
+package quota
 
 import (
 	"context"
-	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// countKeys counts up to n more keys and says how many fit. When none does, wait is how long
+// writeTime is how long the store has to count: the client waits for it.
+const writeTime = 5 * time.Second
+
+// countUnits counts up to n more units and says how many fit. When none does, wait is how long
 // until one may.
-func countKeys(before map[int64]int, n, most int, keep time.Duration, now time.Time) (after map[int64]int, granted int, wait time.Duration) {
+func countUnits(before map[int64]int, n, most int, keep time.Duration, now time.Time) (after map[int64]int, granted int, wait time.Duration) {
 	hour := now.Unix() / 3600
-	// A key of an hour is remembered until keep after its end at the latest.
+	// What was counted in an hour is kept until keep after its end at the latest.
 	first := now.Add(-keep).Unix() / 3600
 	after = make(map[int64]int, len(before)+1)
 	used, oldest := 0, hour
@@ -33,13 +33,13 @@ func countKeys(before map[int64]int, n, most int, keep time.Duration, now time.T
 }
 
 // owners is how many clients, users and networks a node keeps reservations for at most. At the
-// bound a newcomer begins with one key at a time, and takes the place of whom that costs the least:
+// bound a newcomer begins with one unit at a time, and takes the place of whom that costs the least:
 // what is left of a forfeited reservation counts as used, so the tally is never too low.
 const owners = 10_000
 
-// quota reserves keys of a client a few at a time, so that not each costs a write of the
-// tally.
-type quota struct {
+// Quota counts units in the store, such as keys, or room that records take. It reserves a few at a time, so that not
+// each costs a write. It is safe for concurrent use.
+type Quota struct {
 	config Config
 	owners int
 
@@ -47,31 +47,50 @@ type quota struct {
 	held map[string]*reservation
 }
 
+// Config is a quota's. All is required.
+type Config struct {
+	Store store.Backend
+	Now   func() time.Time
+	// Keep is how long a unit counts, which is rounded up to an hour.
+	Keep time.Duration
+}
+
 type reservation struct {
 	turn chan struct{} // holds one while somebody asks the store
-	next int           // how many keys to reserve next
+	next int           // how many units to reserve next
 	left int
 	hour int64 // in which it was counted
 }
 
-func newQuota(c Config) *quota {
-	return &quota{config: c, owners: owners, held: make(map[string]*reservation)}
+// New returns a quota.
+func New(c Config) *Quota {
+	return &Quota{config: c, owners: owners, held: make(map[string]*reservation)}
 }
 
-// take counts one key.
-func (q *quota) take(ctx context.Context, a account) (*envelope.Refusal, error) {
-	wait, err := q.takeUnits(ctx, a, 1)
-	if err != nil || wait == 0 {
-		return nil, err
+// Take counts n units in each of some accounts, or in none if they do not fit: then wait is how long until some may.
+func (q *Quota) Take(ctx context.Context, n int, from ...Account) (wait time.Duration, err error) {
+	for i, a := range from {
+		if wait, err = q.take(ctx, a, n); wait > 0 || err != nil {
+			q.GiveBack(n, from[:i]...)
+			return wait, err
+		}
 	}
-	return &envelope.Refusal{
-		Status: http.StatusTooManyRequests, Field: Header, Message: "too many keys were used: Retry-After says when there is room for another",
-		Header: http.Header{"Retry-After": {strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10)}},
-	}, nil
+	return 0, nil
 }
 
-// takeUnits counts n units, or none of them if they do not fit: then wait is how long until some may.
-func (q *quota) takeUnits(ctx context.Context, a account, n int) (wait time.Duration, err error) {
+// GiveBack is for units that were not used, such as a key of which no record is left, or of which there was one before.
+func (q *Quota) GiveBack(n int, to ...Account) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	hour := q.config.Now().Unix() / 3600
+	for _, a := range to {
+		if r := q.held[a.owner]; r != nil && r.hour == hour {
+			r.left += n
+		}
+	}
+}
+
+func (q *Quota) take(ctx context.Context, a Account, n int) (wait time.Duration, err error) {
 	r := q.of(a.owner)
 	select {
 	case r.turn <- struct{}{}:
@@ -85,7 +104,7 @@ func (q *quota) takeUnits(ctx context.Context, a account, n int) (wait time.Dura
 	}
 	// If nobody waited for the reply, the reserved units would be lost, and a user who keeps leaving could use up all those
 	// of the client.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer cancel()
 	granted, wait, err := q.reserve(ctx, a, max(n, min(r.next, a.most/64)))
 	if err != nil || granted == 0 {
@@ -104,7 +123,7 @@ func (q *quota) takeUnits(ctx context.Context, a account, n int) (wait time.Dura
 	return 0, nil
 }
 
-func (q *quota) use(r *reservation, hour int64, n int) bool {
+func (q *Quota) use(r *reservation, hour int64, n int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if r.left < n || r.hour != hour {
@@ -114,16 +133,7 @@ func (q *quota) use(r *reservation, hour int64, n int) bool {
 	return true
 }
 
-// giveBack is for units that were not used, such as a key of which no record is left, or of which there was one before.
-func (q *quota) giveBack(owner string, n int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if r := q.held[owner]; r != nil && r.hour == q.config.Now().Unix()/3600 {
-		r.left += n
-	}
-}
-
-func (q *quota) of(owner string) *reservation {
+func (q *Quota) of(owner string) *reservation {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	r := q.held[owner]
@@ -140,14 +150,14 @@ func (q *quota) of(owner string) *reservation {
 }
 
 const (
-	// mostAhead is how many keys are reserved at a time.
+	// mostAhead is how many units are, unless more are asked for, reserved at a time.
 	mostAhead = 16
 	// examined is how many reservations compete for being forfeited.
 	examined = 16
 )
 
 // cheapest returns the owner of the reservation, of a few that the map yields in random order, with the least left.
-func (q *quota) cheapest() (owner string) {
+func (q *Quota) cheapest() (owner string) {
 	hour, least, n := q.config.Now().Unix()/3600, -1, 0
 	for other, r := range q.held {
 		left := r.left
@@ -164,14 +174,14 @@ func (q *quota) cheapest() (owner string) {
 	return owner
 }
 
-// reserve counts up to n more keys in the store, and returns how many. When there is room for none,
+// reserve counts up to n more units in the store, and returns how many. When there is room for none,
 // wait is how long until there may be.
-func (q *quota) reserve(ctx context.Context, a account, n int) (granted int, wait time.Duration, err error) {
+func (q *Quota) reserve(ctx context.Context, a Account, n int) (granted int, wait time.Duration, err error) {
 	var t store.KeyTally
 	_, err = store.Change(ctx, q.config.Store, store.Record{Key: store.Key{Kind: store.KindKeyTally, ID: a.owner}}, &t, func(r *store.Record) (bool, error) {
 		now := q.config.Now()
 		r.Expires = now.Add(q.config.Keep + time.Hour)
-		t.Hours, granted, wait = countKeys(t.Hours, n, a.most, q.config.Keep, now)
+		t.Hours, granted, wait = countUnits(t.Hours, n, a.most, q.config.Keep, now)
 		return granted > 0, nil
 	})
 	return granted, wait, err

@@ -1,4 +1,4 @@
-package idempotent
+package quota
 
 import (
 	"context"
@@ -47,12 +47,12 @@ func (h *hasty) answer(ctx context.Context, r store.Record, err error) (store.Re
 func TestClientsThatLeaveLoseNoReservation(t *testing.T) {
 	const used = 100
 	h := &hasty{Backend: storetest.NewMemory(time.Now)}
-	q := newQuota(Config{Store: h, Now: time.Now, Keep: time.Hour})
+	q := New(Config{Store: h, Now: time.Now, Keep: time.Hour})
 	for range used {
 		ctx, leave := context.WithCancel(t.Context())
 		h.leave = leave
-		if refused, _ := q.take(ctx, account{"client", 10_000}); refused != nil {
-			t.Fatal(refused)
+		if wait, _ := q.Take(ctx, 1, Account{"client", 10_000}); wait > 0 {
+			t.Fatal(wait)
 		}
 		leave()
 	}
@@ -80,11 +80,11 @@ func TestReservationsAreLimitedAndFree(t *testing.T) {
 	const most, keys, each = 64, 1024, 40
 	for _, times := range []int{1, 2, 10} {
 		at := time.Unix(1_900_000_000, 0)
-		q := newQuota(Config{Store: storetest.NewMemory(func() time.Time { return at }), Now: func() time.Time { return at }, Keep: time.Hour})
+		q := New(Config{Store: storetest.NewMemory(func() time.Time { return at }), Now: func() time.Time { return at }, Keep: time.Hour})
 		q.owners = most
 		take := func(owner string) {
-			if refused, err := q.take(t.Context(), account{owner, keys}); refused != nil || err != nil {
-				t.Fatalf("%d x: %s: %v, %v", times, owner, refused, err)
+			if wait, err := q.Take(t.Context(), 1, Account{owner, keys}); wait > 0 || err != nil {
+				t.Fatalf("%d x: %s: %v, %v", times, owner, wait, err)
 			}
 		}
 		for i := range each {
@@ -114,18 +114,18 @@ func TestReservationsAreLimitedAndFree(t *testing.T) {
 func TestFrequentCallersReserveAhead(t *testing.T) {
 	at := time.Unix(1_900_000_000, 0)
 	c := &counting{Backend: storetest.NewMemory(func() time.Time { return at })}
-	q := newQuota(Config{Store: c, Now: func() time.Time { return at }, Keep: time.Hour})
+	q := New(Config{Store: c, Now: func() time.Time { return at }, Keep: time.Hour})
 	q.owners = 4
 	for i := range 4 {
-		if _, err := q.take(t.Context(), account{fmt.Sprint(i), 1024}); err != nil {
+		if _, err := q.Take(t.Context(), 1, Account{fmt.Sprint(i), 1024}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	c.writes = 0
 	const taken = 1 + 2 + 4 + 8 + 16*4
 	for range taken {
-		if refused, err := q.take(t.Context(), account{"often", 1024}); refused != nil || err != nil {
-			t.Fatal(refused, err)
+		if wait, err := q.Take(t.Context(), 1, Account{"often", 1024}); wait > 0 || err != nil {
+			t.Fatal(wait, err)
 		}
 	}
 	if c.writes != 4+4 {
@@ -149,9 +149,9 @@ func (c *counting) Swap(ctx context.Context, r store.Record) (store.Record, erro
 }
 
 func TestQuotaThatChangesAtEveryTryIsAFault(t *testing.T) {
-	q := newQuota(Config{Store: contended{}, Now: time.Now, Keep: time.Hour, Max: 10})
-	if refused, err := q.take(t.Context(), account{"x", 10}); refused != nil || err == nil {
-		t.Error(refused, err)
+	q := New(Config{Store: contended{}, Now: time.Now, Keep: time.Hour})
+	if wait, err := q.Take(t.Context(), 1, Account{"x", 10}); wait > 0 || err == nil {
+		t.Error(wait, err)
 	}
 }
 
@@ -170,8 +170,8 @@ func (c *crossed) Create(_ context.Context, r store.Record) (store.Record, error
 
 func TestChangedQuotaIsReadAgain(t *testing.T) {
 	c := new(crossed)
-	q := newQuota(Config{Store: c, Now: time.Now, Keep: time.Hour, Max: 10})
-	if refused, err := q.take(t.Context(), account{"x", 10}); refused != nil || err != nil || c.puts != 2 {
-		t.Error(refused, err, c.puts)
+	q := New(Config{Store: c, Now: time.Now, Keep: time.Hour})
+	if wait, err := q.Take(t.Context(), 1, Account{"x", 10}); wait > 0 || err != nil || c.puts != 2 {
+		t.Error(wait, err, c.puts)
 	}
 }
