@@ -48,7 +48,7 @@ const (
 	KindEnding      Kind = "ending"   // since when everything of a user is dead, and the epoch counter
 	KindPair        Kind = "pair"     // the live grants of one user at one client, and since when earlier ones are dead
 	KindSweep       Kind = "sweep"    // dead records of a user that are still to be deleted
-	KindKeyTally    Kind = "keytally" // how many idempotency keys a client has begun to use, by the digest of its id
+	KindKeyTally    Kind = "keytally" // how many idempotency keys a client has used, or KiB of answers it has kept, by a digest of its id
 	KindProbe       Kind = "probe"    // means nothing: written to see whether writing works
 	KindMove        Kind = "move"     // that records of another store are being copied into this one
 )
