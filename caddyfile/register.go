@@ -12,10 +12,10 @@ func init() {
 	// In the order in which a request passes them. Each is placed before the first
 	// standard directive behind encode, where the registration order is kept.
 	// gatehouse_health answers itself, and in front of oauth_server.
-	httpcaddyfile.RegisterDirective("gatehouse_health", parseHealth)
+	register("gatehouse_health", parseHealth)
 	httpcaddyfile.RegisterDirectiveOrder("gatehouse_health", httpcaddyfile.Before, "push")
 	registerHandler("api_errors", apierrors.Parse)
-	httpcaddyfile.RegisterDirective("oauth_server", parseServer)
+	register("oauth_server", parseServer)
 	registerHandler("oauth_authentication", parseAuthentication)
 	registerHandler("oauth_guard", parseGuard)
 	registerHandler("api_limit", parseLimit)

@@ -11,15 +11,21 @@ import (
 // Every directive of a named route takes effect wherever it is invoked. Caddy alone keeps only
 // the first of several: api_errors would remain, and the API be open to everybody.
 func TestGuardInNamedRoute(t *testing.T) {
-	ports := harness.FreePorts(t, 3)
+	ports := harness.FreePorts(t, 6)
 	address := func(i int) string { return fmt.Sprintf("http://localhost:%d", ports[i]) }
 	const guard = "\toauth_guard {\n\t\tpublic GET /open\n\t\tscope read * /articles\n\t}\n"
 	named := "&(guarded) {\n\tapi_errors\n" + guard + "\tapi_limit {\n\t\tip 3 1h\n\t}\n}\n" +
 		"&(behind) {\n\tencode\n" + guard + "}\n" +
-		"&(whole) {\n" + guard + "\treverse_proxy $UPSTREAM\n}\n"
+		"&(whole) {\n" + guard + "\treverse_proxy $UPSTREAM\n}\n" +
+		"&(around) {\n\thandle {\n\t\theader X y\n\t\tinvoke behind\n\t}\n}\n" +
+		"&(matched) {\n\theader X y\n\troute /* {\n" + guard + "\t}\n}\n" +
+		"&(deeper) {\n\tapi_errors\n\theader X y\n\troute {\n" + guard + "\t}\n}\n"
 	sites := address(0) + " {\n\tinvoke guarded\n\treverse_proxy $UPSTREAM\n}\n" +
 		address(1) + " {\n\tinvoke behind\n\treverse_proxy $UPSTREAM\n}\n" +
 		address(2) + " {\n\tinvoke whole\n}\n"
+	for i, name := range []string{"around", "matched", "deeper"} {
+		sites += address(3+i) + " {\n\tinvoke " + name + "\n\treverse_proxy $UPSTREAM\n}\n"
+	}
 	_, up := startSite(t, site+named+sites)
 
 	get := func(url string) int {

@@ -40,11 +40,12 @@ func TestTwoSitesWithOneIssuerAreRefused(t *testing.T) {
 		"route in handle":           {site + second + " {\n\thandle {\n\t\troute {\n\t\t\toauth_server\n\t\t}\n\t}\n}\n", nil, []string{"Caddyfile:"}},
 		"one snippet imported by both": {global + "(id) {\n\thandle {\n\t\toauth_server\n\t}\n}\n" + "http://$ID {\n\timport id\n}\n" + second + " {\n\timport id\n}\n",
 			nil, []string{"Caddyfile:", "import id"}},
-		"two hosts of one port":      {global + inside("http://$ID", "handle") + inside("http://other.example:$PORT", "handle"), nil, []string{"Caddyfile:"}},
-		"one host of a wildcard":     {site + "http://*.example:$PORT {\n\t@id host id.example\n\thandle @id {\n\t\toauth_server\n\t}\n}\n", nil, []string{"Caddyfile:"}},
-		"JSON, two routes":           {site, onJSON(`"s":` + fmt.Sprintf(twoRoutes, ports[0])), []string{"server s", "id.example", "other.example"}},
-		"JSON, two servers":          {site, onJSON(`"a":` + fmt.Sprintf(server, ports[0], "", "") + `,"b":` + fmt.Sprintf(server, ports[1], "", "")), []string{"server a", "server b", `"source"`}},
-		"JSON, two servers of hosts": {site, onJSON(`"a":` + fmt.Sprintf(server, ports[0], `"match":[{"host":["a.example"]}],`, "") + `,"b":` + fmt.Sprintf(server, ports[1], `"match":[{"host":["b.example"]}],`, "")), []string{"server a", "server b"}},
+		"a named route on the second site": {site + "&(n) {\n\toauth_server\n\trespond hello\n}\n" + second + " {\n\tinvoke n\n}\n", nil, []string{"Caddyfile:"}},
+		"two hosts of one port":            {global + inside("http://$ID", "handle") + inside("http://other.example:$PORT", "handle"), nil, []string{"Caddyfile:"}},
+		"one host of a wildcard":           {site + "http://*.example:$PORT {\n\t@id host id.example\n\thandle @id {\n\t\toauth_server\n\t}\n}\n", nil, []string{"Caddyfile:"}},
+		"JSON, two routes":                 {site, onJSON(`"s":` + fmt.Sprintf(twoRoutes, ports[0])), []string{"server s", "id.example", "other.example"}},
+		"JSON, two servers":                {site, onJSON(`"a":` + fmt.Sprintf(server, ports[0], "", "") + `,"b":` + fmt.Sprintf(server, ports[1], "", "")), []string{"server a", "server b", `"source"`}},
+		"JSON, two servers of hosts":       {site, onJSON(`"a":` + fmt.Sprintf(server, ports[0], `"match":[{"host":["a.example"]}],`, "") + `,"b":` + fmt.Sprintf(server, ports[1], `"match":[{"host":["b.example"]}],`, "")), []string{"server a", "server b"}},
 	} {
 		t.Run("S10 "+name, func(t *testing.T) {
 			g.ChangeConfigs(c.change)

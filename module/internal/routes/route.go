@@ -89,6 +89,14 @@ func (rt Route) handlers(yield func(json.RawMessage, Handler) bool) bool {
 	return true
 }
 
+// matchesAll reports whether the route matches all requests, as our directives in named routes do.
+func (rt Route) matchesAll() bool {
+	return len(rt.Match) == 0 || slices.ContainsFunc(rt.Match, func(set map[string]json.RawMessage) bool {
+		var paths []string
+		return len(set) == 1 && json.Unmarshal(set["path"], &paths) == nil && slices.Contains(paths, "*")
+	})
+}
+
 // Hosts returns the hosts that the route's matchers name, nil if a set of matchers names
 // none. restricted reports whether the matchers look at anything else.
 func (rt Route) Hosts() (hosts []string, restricted bool) {
@@ -125,8 +133,9 @@ func FromLoaded(list caddyhttp.RouteList) []Route {
 			matchers := make(map[string]json.RawMessage, len(set))
 			for _, m := range set {
 				text := json.RawMessage("null")
-				if hosts, ok := m.(*caddyhttp.MatchHost); ok {
-					text = caddyconfig.JSON(hosts, nil)
+				switch m.(type) {
+				case *caddyhttp.MatchHost, *caddyhttp.MatchPath:
+					text = caddyconfig.JSON(m, nil)
 				}
 				matchers[caddy.GetModuleName(m)] = text
 			}
