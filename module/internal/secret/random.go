@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 )
 
@@ -31,6 +32,17 @@ func ID() string { return base64.RawURLEncoding.EncodeToString(Bytes(16)) }
 
 // Equal compares in time that depends only on the lengths.
 func Equal(a, b []byte) bool { return subtle.ConstantTimeCompare(a, b) == 1 }
+
+// Sum is the SHA-256 of a use and any number of parts. No two lists of parts have the same sum.
+func Sum(use string, parts ...[]byte) []byte {
+	sum := sha256.New()
+	_, _ = sum.Write([]byte(use + "\x00"))
+	for _, p := range parts {
+		_, _ = sum.Write(binary.BigEndian.AppendUint64(nil, uint64(len(p))))
+		_, _ = sum.Write(p)
+	}
+	return sum.Sum(nil)
+}
 
 // Digest returns the hexadecimal SHA-256 of a value with at least 128 random bits: the form in which codes, session
 // IDs and client secrets are stored and looked up. It is not for passwords.

@@ -3,13 +3,12 @@ package idempotent
 import (
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/binary"
 	"net/http"
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/quota"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -79,17 +78,7 @@ func (k Key) accounts(most int) []quota.Account {
 func (k Key) Digest(parts ...[]byte) string { return name(k.hash("request", parts...)) }
 
 func (k Key) hash(use string, more ...[]byte) []byte {
-	return hash(use, append([][]byte{[]byte(k.Client), []byte(k.User), []byte(k.Resource), []byte(k.Text)}, more...)...)
-}
-
-func hash(use string, parts ...[]byte) []byte {
-	sum := sha256.New()
-	_, _ = sum.Write([]byte("gatehouse idempotency " + use + "\x00"))
-	for _, p := range parts {
-		_, _ = sum.Write(binary.BigEndian.AppendUint64(nil, uint64(len(p)))) // no two lists of parts are the same bytes
-		_, _ = sum.Write(p)
-	}
-	return sum.Sum(nil)
+	return secret.Sum("gatehouse idempotency "+use, append([][]byte{[]byte(k.Client), []byte(k.User), []byte(k.Resource), []byte(k.Text)}, more...)...)
 }
 
 func name(sum []byte) string { return base64.RawURLEncoding.EncodeToString(sum) }

@@ -1,9 +1,9 @@
 package quota
 
 import (
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/binary"
+
+	"github.com/gatehouse/gatehouse/module/internal/secret"
 )
 
 // Account is whose units are counted together, and how many there may be.
@@ -19,19 +19,13 @@ const shares = 10
 // before it that of the share, which has a tenth of them. A share is one of a client's users, or the network of a caller without
 // a token, "" if the client has no shares. use says what is counted.
 func Accounts(use, client, share string, most int) []Account {
-	common := Account{name(use+" owner", client), most}
+	common := Account{name(use+" owner", []byte(client)), most}
 	if share == "" {
 		return []Account{common}
 	}
-	return []Account{{name(use+" share", client, share), max(1, most/shares)}, common}
+	return []Account{{name(use+" share", []byte(client), []byte(share)), max(1, most/shares)}, common}
 }
 
-func name(use string, parts ...string) string {
-	sum := sha256.New()
-	_, _ = sum.Write([]byte("gatehouse " + use + "\x00"))
-	for _, p := range parts {
-		_, _ = sum.Write(binary.BigEndian.AppendUint64(nil, uint64(len(p)))) // no two lists of parts are the same bytes
-		_, _ = sum.Write([]byte(p))
-	}
-	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil))
+func name(use string, parts ...[]byte) string {
+	return base64.RawURLEncoding.EncodeToString(secret.Sum("gatehouse "+use, parts...))
 }
