@@ -74,11 +74,14 @@ const mostBesideAdded = 500
 
 // refuseMany refuses a query so long that the upstream might not read what the gateway adds at its end.
 func (m *Mapping) refuseMany(asked url.Values) *envelope.Refusal {
+	if !m.addsToQuery {
+		return nil
+	}
 	n := 0
 	for _, values := range asked {
 		n += len(values)
 	}
-	if n <= mostBesideAdded || !m.addsToQuery {
+	if n <= mostBesideAdded {
 		return nil
 	}
 	return envelope.Refuse(http.StatusBadRequest, "the query has too many parameters")

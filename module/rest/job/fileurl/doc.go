@@ -1,2 +1,3 @@
-// Package fileurl decides which URLs files may be fetched from. Clients name them, and must not reach what only the gateway can.
+// Package fileurl decides which URLs files may be fetched from. Clients choose them, and
+// must not reach machines through the gateway that they cannot reach themselves.
 package fileurl

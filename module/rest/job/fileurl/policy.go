@@ -34,8 +34,8 @@ type Policy struct {
 	resolver *net.Resolver
 }
 
-// New permits public addresses and the ranges in allow by https, and those in insecure by http too. resolver nil is the
-// system's.
+// New permits public addresses and the ranges in allow by https, and those in insecure by http too. Names are resolved by resolver, or
+// by the system's if it is nil.
 func New(allow, insecure []netip.Prefix, resolver *net.Resolver) *Policy {
 	var v4, v6 []netip.Prefix
 	for _, p := range slices.Concat(allow, insecure) {
@@ -67,7 +67,7 @@ func (p *Policy) Parse(text string) (*url.URL, error) {
 	return u, p.Check(u)
 }
 
-// Check is Parse for a URL that is parsed already. It removes the fragment.
+// Check checks a URL as Parse does, and removes its fragment.
 func (p *Policy) Check(u *url.URL) error {
 	host := u.Hostname()
 	plain := u.Scheme == "http" && len(p.insecure) > 0
