@@ -46,7 +46,7 @@ func parseHealth(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 	if globalApp(h) == nil {
 		return nil, parse.ErrorAt(head, errors.New("gatehouse_health: expected a global option `gatehouse { issuer ... }` at the top of the Caddyfile"))
 	}
-	return newRoute(h, matcher, &given), nil
+	return h.NewRoute(matcher, &given), nil
 }
 
 func readHealthPath(d *caddyfile.Dispenser) (string, error) {

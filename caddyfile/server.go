@@ -34,7 +34,7 @@ func parseServer(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 	if globalApp(h) == nil {
 		return nil, h.Err("oauth_server: expected a global option `gatehouse { issuer ... }` at the top of the Caddyfile")
 	}
-	return newRoute(h, matcher, &gateway.Server{Source: source}), nil
+	return h.NewRoute(matcher, &gateway.Server{Source: source}), nil
 }
 
 // checkOneSite refuses a second site with oauth_server: there is one issuer, and clients would

@@ -75,9 +75,6 @@ func (f *follower) list(routes []Route, by string) string {
 	f.depth++
 	defer func() { f.depth-- }()
 	for i, rt := range routes {
-		if rt.matchesAll() {
-			rt.Match = nil
-		}
 		if f.depth == 1 {
 			f.top = i
 		}

@@ -89,14 +89,6 @@ func (rt Route) handlers(yield func(json.RawMessage, Handler) bool) bool {
 	return true
 }
 
-// matchesAll reports whether the route matches all requests, as our directives in named routes do.
-func (rt Route) matchesAll() bool {
-	return len(rt.Match) == 0 || slices.ContainsFunc(rt.Match, func(set map[string]json.RawMessage) bool {
-		var paths []string
-		return len(set) == 1 && json.Unmarshal(set["path"], &paths) == nil && slices.Contains(paths, "*")
-	})
-}
-
 // Hosts returns the hosts that the route's matchers name, nil if a set of matchers names
 // none. restricted reports whether the matchers look at anything else.
 func (rt Route) Hosts() (hosts []string, restricted bool) {
@@ -133,9 +125,8 @@ func FromLoaded(list caddyhttp.RouteList) []Route {
 			matchers := make(map[string]json.RawMessage, len(set))
 			for _, m := range set {
 				text := json.RawMessage("null")
-				switch m.(type) {
-				case *caddyhttp.MatchHost, *caddyhttp.MatchPath:
-					text = caddyconfig.JSON(m, nil)
+				if hosts, ok := m.(*caddyhttp.MatchHost); ok {
+					text = caddyconfig.JSON(hosts, nil)
 				}
 				matchers[caddy.GetModuleName(m)] = text
 			}
