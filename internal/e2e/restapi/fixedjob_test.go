@@ -14,7 +14,7 @@ import (
 func TestJobBodyCannotContainGatewayParameters(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(says("application/json", `{"t":"session"}`))
-	r := start(t, u.Addr, `"upstream": $TO, "fixed": [{"name": "key", "value": "k"}, {"name": "mode", "value": "safe", "in": "body"}],
+	r := start(t, u.Addr, `"upstream": $TO, "fixed": [{"name": "key", "value": "k"}, {"name": "mode", "value": "safe", "in": "body"}, {"name": "api_mode", "value": "safe", "in": "body"}],
 		"login": {"steps": [{"method": "POST", "upstream": "/login", "keep": [{"from": "json", "name": "/t", "in": "body", "as": "csrf"}]}]},
 		"jobs": [{"path": "imports", "upstream": "/import"}]`)
 	var compressed bytes.Buffer
@@ -28,6 +28,10 @@ func TestJobBodyCannotContainGatewayParameters(t *testing.T) {
 	}{
 		{"R11 JSON", "application/json", "", `{"mode":"x"}`, 400},
 		{"R11 a form", "application/x-www-form-urlencoded", "", `a=1&key[]=x`, 400},
+		{"R11 a bracket that is never closed", "application/x-www-form-urlencoded", "", `a=1&api[mode=x`, 400},
+		{"R11 a bracket that is closed behind a NUL", "application/x-www-form-urlencoded", "", `a=1&api[mode%00]=x`, 400},
+		{"R11 such a bracket in a multipart form", "multipart/form-data; boundary=B", "", strings.Replace(part, `"a"`, `"api[mode"`, 1), 400},
+		{"R11 a bracket that is closed", "application/x-www-form-urlencoded", "", `a=1&api[mode]=x`, 202},
 		{"R11 a compressed form", "application/x-www-form-urlencoded", "gzip", compressed.String(), 415},
 		{"R11 compressed text", "text/plain", "x-gzip", compressed.String(), 415},
 		{"R11 JSON under another type", "text/plain", "", `{"Mode":"x"}`, 400},

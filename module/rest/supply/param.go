@@ -92,7 +92,9 @@ func (n Names) With(names ...string) Names {
 
 // Has reports whether an upstream could read a client's name as one of these: in another letter case, with
 // brackets, with characters that PHP turns into underscores, or with a NUL at the end.
-func (n Names) Has(name string) bool { return len(n) > 0 && n[plainName(name)] }
+func (n Names) Has(name string) bool {
+	return len(n) > 0 && (n[plainName(name)] || n[plainName(openBracketReplaced(name))])
+}
 
 // HasInside reports whether an upstream could read the text in brackets after a client's name as one of these:
 // Rack reads `[token]` as `token`.
@@ -115,6 +117,16 @@ func plainName(name string) string {
 		}
 		return unicode.ToLower(unicode.ToUpper(c))
 	}, name), "_")
+}
+
+// openBracketReplaced returns the name with an opening bracket that is never closed as PHP reads it: as an
+// underscore. To PHP a NUL ends the name, so a bracket behind it closes nothing.
+func openBracketReplaced(name string) string {
+	name, _, _ = strings.Cut(name, "\x00")
+	if open := strings.IndexByte(name, '['); open > 0 && !strings.Contains(name[open:], "]") {
+		return strings.ReplaceAll(name, "[", "_")
+	}
+	return name
 }
 
 func isWord(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }
