@@ -22,9 +22,12 @@ func Overrides(name string) bool {
 const MethodMember = "_method"
 
 // OverridesByQuery reports whether frameworks let a query parameter of this name override the method,
-// in any spelling that they take for its name. PHP ends a name at a NUL.
+// in any spelling that they take for its name. PHP ends a name at a NUL; Rack and qs, which Express
+// uses, read `[_method]` as `_method`.
 func OverridesByQuery(name string) bool {
-	name, _, _ = strings.Cut(strings.TrimLeft(name, " "), "[")
-	name, _, _ = strings.Cut(name, "\x00")
+	name = strings.TrimLeft(name, " []")
+	if end := strings.IndexAny(name, "[]\x00"); end >= 0 {
+		name = name[:end]
+	}
 	return strings.Map(supply.FieldRune, name) == "-method" || Overrides(name)
 }
