@@ -17,8 +17,10 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
+	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
 // call is one client's request, its version chosen.
@@ -120,6 +122,7 @@ func (h *REST) readRequest(c *call, m routes.Match) error {
 		if c.Asked.Body, refused = request.ReadBody(c.Request, h.MaxBody); refused != nil {
 			return refused
 		}
+		c.Asked.Caller = callerOf(c.Request, c.Access)
 	}
 	if !m.Operation.Requests.ByCursor() {
 		return nil
@@ -130,6 +133,14 @@ func (h *REST) readRequest(c *call, m routes.Match) error {
 	}
 	c.Asked.Sealer = s
 	return nil
+}
+
+// callerOf returns the client and user, or the network of a caller without a token.
+func callerOf(r *http.Request, a *token.Access) validate.Caller {
+	if a == nil {
+		return validate.Caller{Share: handler.ClientNetwork(r)}
+	}
+	return validate.Caller{Client: a.Client, Share: a.Subject}
 }
 
 // handlerOf returns the handler of a call: the plain operation, in its conditions, in its

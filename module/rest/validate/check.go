@@ -13,8 +13,8 @@ import (
 // Check checks a body that Parse has read. In a partial one, that of a PATCH, no member is
 // missing. The rules are checked in their order, then members without a rule, then the schema,
 // so that of several faults always the same one is reported. The bodies of one request share left; nil means that
-// there is no other one.
-func (s *Set) Check(left *Effort, o Object, partial bool) *envelope.Refusal {
+// there is no other one. c is whose they are.
+func (s *Set) Check(c Caller, left *Effort, o Object, partial bool) *envelope.Refusal {
 	if s == nil {
 		return nil
 	}
@@ -32,7 +32,7 @@ func (s *Set) Check(left *Effort, o Object, partial bool) *envelope.Refusal {
 		}
 	}
 	if s.schema != nil {
-		return s.schema.check(left, o, partial)
+		return s.schema.check(c, left, o, partial)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func TestElementsMustDiffer(t *testing.T) {
 		if refused != nil {
 			t.Fatal(refused)
 		}
-		if refused := written(t, unique).Check(nil, o, true); (refused == nil) != differ {
+		if refused := written(t, unique).Check(Caller{}, nil, o, true); (refused == nil) != differ {
 			t.Errorf("%s: %v", list, refused)
 		} else if refused != nil && (refused.Field != "list" || !strings.Contains(refused.Message, "differ")) {
 			t.Errorf("%s: %q: %s", list, refused.Field, refused.Message)
@@ -64,7 +64,7 @@ func TestManyElementsDifferInReasonableTime(t *testing.T) {
 			t.Fatal(refused)
 		}
 		s, begun, status := written(t, unique), time.Now(), 0
-		if refused = s.Check(nil, o, false); refused != nil {
+		if refused = s.Check(Caller{}, nil, o, false); refused != nil {
 			status = refused.Status
 		}
 		if took := time.Since(begun); status != c.status || took > 20*time.Second {

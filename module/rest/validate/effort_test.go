@@ -111,7 +111,7 @@ func TestBodyWithExcessiveEffortIsRefused(t *testing.T) {
 			}
 			for _, partial := range []bool{false, true} {
 				begun, status := time.Now(), 0
-				if refused := s.Check(nil, o, partial); refused != nil {
+				if refused := s.Check(Caller{}, nil, o, partial); refused != nil {
 					status = refused.Status
 				}
 				if took := time.Since(begun); status != c.status || took > 20*time.Second {

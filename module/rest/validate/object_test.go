@@ -177,12 +177,12 @@ func FuzzRequestBodies(f *testing.F) {
 		}
 		for _, s := range []*Set{nil, file, rules} {
 			for _, partial := range []bool{false, true} {
-				first, again := s.Check(nil, o, partial), s.Check(nil, o, partial)
+				first, again := s.Check(Caller{}, nil, o, partial), s.Check(Caller{}, nil, o, partial)
 				if (first == nil) != (again == nil) || first != nil && (first.Status != 400 || first.Field != again.Field || first.Message != again.Message) {
 					t.Fatalf("%q: %v, and then %v", body, first, again)
 				}
 			}
-			if whole := s.Check(nil, o, false); whole == nil && s.Check(nil, o, true) != nil {
+			if whole := s.Check(Caller{}, nil, o, false); whole == nil && s.Check(Caller{}, nil, o, true) != nil {
 				t.Fatalf("%q: a PATCH may not what a POST may", body)
 			}
 		}

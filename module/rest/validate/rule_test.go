@@ -200,7 +200,7 @@ func TestObjectIsParsedOnceForAllRulesAboutIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return testing.AllocsPerRun(10, func() { _ = set.Check(nil, object, false) })
+		return testing.AllocsPerRun(10, func() { _ = set.Check(Caller{}, nil, object, false) })
 	}
 	if one, twenty := allocations(1), allocations(20); twenty > 2*one {
 		t.Errorf("%v allocations for one rule, %v for twenty", one, twenty)
@@ -209,7 +209,7 @@ func TestObjectIsParsedOnceForAllRulesAboutIt(t *testing.T) {
 
 func TestNilSetPermitsEverything(t *testing.T) {
 	var s *Set
-	if refused := s.Check(nil, Object{{Name: "a", Value: json.RawMessage("1")}}, false); refused != nil {
+	if refused := s.Check(Caller{}, nil, Object{{Name: "a", Value: json.RawMessage("1")}}, false); refused != nil {
 		t.Error(refused)
 	}
 }

@@ -16,7 +16,7 @@ import (
 type schema struct {
 	whole, partial *jsonschema.Schema
 	effort         *effort
-	turns          turns
+	turns          *turns
 }
 
 // load reads and compiles a schema. It reads only files.
@@ -124,13 +124,13 @@ func modern(doc any) {
 }
 
 // check checks a body.
-func (s *schema) check(left *Effort, o Object, partial bool) *envelope.Refusal {
+func (s *schema) check(c Caller, left *Effort, o Object, partial bool) *envelope.Refusal {
 	size := 0
 	for _, m := range o {
 		size += len(m.Name) + len(m.Value)
 	}
 	if size > largeBody {
-		done, err := s.turns.take()
+		done, err := s.turns.take(c)
 		if err != nil {
 			return envelope.Unavailable(err)
 		}
@@ -156,7 +156,7 @@ func (s *schema) check(left *Effort, o Object, partial bool) *envelope.Refusal {
 		return envelope.Refuse(413, "the body cannot be checked: it has too many elements or is nested too deeply")
 	}
 	if size <= largeBody && before-left.checks > largeEffort {
-		done, err := s.turns.take()
+		done, err := s.turns.take(c)
 		if err != nil {
 			return envelope.Unavailable(err)
 		}

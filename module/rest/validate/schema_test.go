@@ -36,7 +36,7 @@ func told(t testing.TB, s *Set, body string, partial bool) string {
 	t.Helper()
 	o, refused := Parse([]byte(body))
 	if refused == nil {
-		refused = s.Check(nil, o, partial)
+		refused = s.Check(Caller{}, nil, o, partial)
 	}
 	if refused == nil {
 		return ""

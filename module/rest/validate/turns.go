@@ -1,8 +1,11 @@
 package validate
 
 import (
+	"cmp"
 	"errors"
 	"runtime"
+	"slices"
+	"sync"
 	"time"
 )
 
@@ -13,25 +16,105 @@ const (
 	largeEffort = 50_000
 	// patience is how long other bodies wait for their turn.
 	patience = 10 * time.Second
+	// remembered is of how many callers it is known at most when they last had a turn.
+	remembered = 10_000
 )
+
+// Caller is whose body is checked: a client, "" for all that have no token, and which of its users, or of their networks.
+type Caller struct{ Client, Share string }
 
 // turns bounds how many large bodies are checked at once. The validator reports every fault: a list of 100,000 elements
 // that are all wrong, 200 KB, takes a second and 90 MiB.
-type turns chan struct{}
+//
+// The next turn goes to the client that has gone longest without one, and to the caller of it that has: otherwise
+// nobody would get a turn in time while a single caller keeps sending large bodies.
+type turns struct {
+	mu      sync.Mutex
+	free    int
+	waiting []*waiter // the earliest first
+	given   int       // counts the turns
+	clients map[string]int
+	callers map[Caller]int // which turn they last had
+}
+
+type waiter struct {
+	caller Caller
+	turn   chan struct{} // closed when it is given
+}
 
 // large are the turns of all schemas. Half of the processors are left to other requests.
-var large = make(turns, max(1, runtime.GOMAXPROCS(0)/2))
+var large = newTurns(max(1, runtime.GOMAXPROCS(0)/2))
 
 var errTurn = errors.New("too many large bodies are being checked against schemas")
 
+func newTurns(n int) *turns {
+	return &turns{free: n, clients: make(map[string]int), callers: make(map[Caller]int)}
+}
+
 // take waits for a turn, which ends with done.
-func (t turns) take() (done func(), err error) {
+func (t *turns) take(c Caller) (done func(), err error) {
+	w := t.enter(c)
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	select {
-	case t <- struct{}{}:
-		return func() { <-t }, nil
+	case <-w.turn:
 	case <-late.C:
-		return nil, errTurn
+		if t.leave(w) {
+			return nil, errTurn
+		}
 	}
+	return t.end, nil
+}
+
+func (t *turns) enter(c Caller) *waiter {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	w := &waiter{c, make(chan struct{})}
+	t.waiting = append(t.waiting, w)
+	if t.free > 0 {
+		t.free--
+		t.giveNext()
+	}
+	return w
+}
+
+// leave reports false if w has its turn already.
+func (t *turns) leave(w *waiter) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i := slices.Index(t.waiting, w)
+	if i < 0 {
+		return false
+	}
+	t.waiting = slices.Delete(t.waiting, i, i+1)
+	return true
+}
+
+func (t *turns) end() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.waiting) > 0 {
+		t.giveNext()
+		return
+	}
+	t.free++
+	t.forget()
+}
+
+func (t *turns) giveNext() {
+	next := slices.MinFunc(t.waiting, func(a, b *waiter) int {
+		return cmp.Or(cmp.Compare(t.clients[a.caller.Client], t.clients[b.caller.Client]), cmp.Compare(t.callers[a.caller], t.callers[b.caller]))
+	})
+	t.waiting = slices.DeleteFunc(t.waiting, func(w *waiter) bool { return w == next })
+	if len(t.callers) >= remembered {
+		t.forget()
+	}
+	t.given++
+	t.clients[next.caller.Client], t.callers[next.caller] = t.given, t.given
+	close(next.turn)
+}
+
+func (t *turns) forget() {
+	clear(t.clients)
+	clear(t.callers)
 }

@@ -1,6 +1,8 @@
 package validate
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -23,27 +25,87 @@ func TestLargeBodiesWaitForATurn(t *testing.T) {
 		t.Fatal(refused)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		s.schema.turns = make(turns, 1)
-		done, err := s.schema.turns.take()
+		s.schema.turns = newTurns(1)
+		done, err := s.schema.turns.take(Caller{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		begun := time.Now()
-		if refused := s.Check(nil, small, false); refused == nil || refused.Field != "/list/0" || time.Since(begun) != 0 {
+		if refused := s.Check(Caller{}, nil, small, false); refused == nil || refused.Field != "/list/0" || time.Since(begun) != 0 {
 			t.Errorf("a small body: %v", refused)
 		}
-		if refused := s.Check(nil, large, false); refused == nil || refused.Status != 503 || refused.Header.Get("Retry-After") == "" || time.Since(begun) != patience {
+		if refused := s.Check(Caller{}, nil, large, false); refused == nil || refused.Status != 503 || refused.Header.Get("Retry-After") == "" || time.Since(begun) != patience {
 			t.Errorf("a large body without a turn: %v after %v", refused, time.Since(begun))
 		}
 		laborious.schema.turns = s.schema.turns
-		if refused := laborious.Check(nil, points, false); refused == nil || refused.Status != 503 || time.Since(begun) != 2*patience {
+		if refused := laborious.Check(Caller{}, nil, points, false); refused == nil || refused.Status != 503 || time.Since(begun) != 2*patience {
 			t.Errorf("a laborious body without a turn: %v after %v", refused, time.Since(begun))
 		}
 		time.AfterFunc(time.Second, done)
 		for range 2 { // each gives its turn back
-			if refused := s.Check(nil, large, false); refused == nil || refused.Field != "/list/0" || time.Since(begun) != 2*patience+time.Second {
+			if refused := s.Check(Caller{}, nil, large, false); refused == nil || refused.Field != "/list/0" || time.Since(begun) != 2*patience+time.Second {
 				t.Errorf("a large body: %v after %v", refused, time.Since(begun))
 			}
 		}
 	})
+}
+
+// Whoever keeps sending large bodies, under however many names, does not keep others from having theirs checked.
+func TestCallersHaveTheirTurnsOneAfterTheOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := newTurns(1)
+		done, err := turns.take(Caller{"greedy", "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []Caller
+		wait := func(times int, c Caller) {
+			for range times {
+				go func() {
+					done, err := turns.take(c)
+					if err != nil {
+						t.Error(c, err)
+						return
+					}
+					got = append(got, c)
+					time.Sleep(time.Second)
+					done()
+				}()
+				synctest.Wait()
+			}
+		}
+		wait(2, Caller{"greedy", "a"})
+		wait(1, Caller{"greedy", "b"})
+		wait(2, Caller{"", "192.0.2.0/24"})
+		wait(1, Caller{"", "198.51.100.0/24"})
+		wait(1, Caller{"modest", "c"})
+		done()
+		time.Sleep(patience)
+		turns.mu.Lock()
+		defer turns.mu.Unlock()
+		want := []Caller{
+			{"", "192.0.2.0/24"}, {"modest", "c"}, {"greedy", "b"}, {"", "198.51.100.0/24"},
+			{"greedy", "a"}, {"", "192.0.2.0/24"}, {"greedy", "a"},
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%v\nwant %v", got, want)
+		}
+		if turns.free != 1 || len(turns.waiting)+len(turns.clients)+len(turns.callers) != 0 {
+			t.Errorf("%+v is left", turns)
+		}
+	})
+}
+
+func TestCallersWithTurnsAreForgotten(t *testing.T) {
+	turns := newTurns(1)
+	turns.enter(Caller{})
+	for i := range 2 * remembered { // somebody always waits
+		turns.enter(Caller{"", strconv.Itoa(i)})
+		if i > 0 {
+			turns.end()
+		}
+	}
+	if n := len(turns.callers); n > remembered || len(turns.waiting) != 1 {
+		t.Errorf("%d callers are remembered, %d wait", n, len(turns.waiting))
+	}
 }

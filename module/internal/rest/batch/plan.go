@@ -96,7 +96,7 @@ func checkUnconditional(asked mapping.Asked) *envelope.Refusal {
 
 // changeRequest returns the request to the API that makes a group's change.
 func changeRequest(c *operation.Call, item routes.Match, g Group, effort *validate.Effort) (mapping.Upstream, *envelope.Refusal) {
-	up, refused := c.Upstream(item, mapping.Asked{Header: http.Header{"Content-Type": {"application/json"}}, Body: g.Body, Effort: effort})
+	up, refused := c.Upstream(item, mapping.Asked{Header: http.Header{"Content-Type": {"application/json"}}, Body: g.Body, Effort: effort, Caller: c.Asked.Caller})
 	if refused == nil && !item.Operation.Requests.ReadsBody() {
 		up.Body, up.Replaced = g.Body, true
 		up.Set.Set("Content-Type", "application/json")

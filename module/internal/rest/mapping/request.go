@@ -20,6 +20,8 @@ type Asked struct {
 	Sealer list.Sealer
 	// Effort is what several bodies of one request share. Nil: there is one body.
 	Effort *validate.Effort
+	// Caller is whose body it is.
+	Caller validate.Caller
 }
 
 // Upstream is a request to send to the upstream.
