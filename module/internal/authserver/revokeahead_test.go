@@ -30,3 +30,17 @@ func TestEndFromANodeAheadLastsAsLongAsItsTokens(t *testing.T) {
 		})
 	}
 }
+
+// By the clock of the node that is asked, the token has just expired; by that of another it lives a little longer.
+func TestRevocationAtANodeAheadEndsTokensThatLiveElsewhere(t *testing.T) {
+	const ahead, left = 30 * time.Second, 10 * time.Second
+	n := newNodes(t)
+	a := n[0].begin()
+	n[0].pass(time.Duration(a.tokens.Expires)*time.Second - left)
+	n[1].pass(time.Duration(a.tokens.Expires)*time.Second - left + ahead)
+	if n[1].alive(a.tokens.Access) || !n[0].alive(a.tokens.Access) {
+		t.Fatal("expected the token to be expired at one node only")
+	}
+	n[1].want(n[1].do("POST", tokenIssuer+"/revoke", params{"token": a.tokens.Access, "client_id": "web", "client_secret": webSecret}.encode()), 200, "")
+	n.dies(a.tokens.Access)
+}

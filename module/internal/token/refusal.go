@@ -3,6 +3,9 @@ package token
 import (
 	"errors"
 	"fmt"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/jose"
 )
 
 // ErrInvalid is returned for a token that is not acceptable now: malformed, forged, expired, revoked, of another type
@@ -88,6 +91,19 @@ func Refuse(why Refusal, a *Access) error {
 		cause = ErrOver
 	}
 	return &RefusedError{Refusal: why, Access: a, cause: fmt.Errorf("%w: %s", cause, why)}
+}
+
+// AliveElsewhere returns the content of a genuine token that was refused only by the clock of this node: it was issued
+// in the future, or expired less than Leeway ago. By the clock of another node it may be alive. Else nil.
+func AliveElsewhere(err error, now time.Time) *Access {
+	e, ok := errors.AsType[*RefusedError](err)
+	if !ok || e.Access == nil {
+		return nil
+	}
+	if e.Refusal == NotYetValid || e.Refusal == Expired && now.Before(e.Access.Expires.Add(jose.Leeway)) {
+		return e.Access
+	}
+	return nil
 }
 
 // of is the refusal of a genuine token with this content.

@@ -108,8 +108,8 @@ func (t *Endpoint) revokeFamily(ctx context.Context, g store.Grant) (outcome str
 // revokeAccess revokes one access token and nothing else of its grant.
 func (t *Endpoint) revokeAccess(ctx context.Context, client *oauth.Client, sent string) (outcome string, err error) {
 	access, err := t.Verify(ctx, sent)
-	if early := notYetValid(err); early != nil {
-		access, err = early, nil
+	if elsewhere := token.AliveElsewhere(err, t.Now()); elsewhere != nil {
+		access, err = elsewhere, nil
 	}
 	switch {
 	case errors.Is(err, token.ErrInvalid):
@@ -136,15 +136,4 @@ func (t *Endpoint) revokeAccess(ctx context.Context, client *oauth.Client, sent 
 		Name: audit.Revoke, Client: client.ID, Subject: access.Subject, Grant: access.Grant, Scopes: access.Scopes, Reason: "access_token",
 	})
 	return revoked, nil
-}
-
-// notYetValid returns the content of a genuine token that is refused only because it was issued in the future by the
-// clock of this node; else nil. The node that issued it has another clock, by which the token is alive, so it must be
-// revoked.
-func notYetValid(err error) *token.Access {
-	refused, ok := errors.AsType[*token.RefusedError](err)
-	if !ok || refused.Refusal != token.NotYetValid {
-		return nil
-	}
-	return refused.Access
 }
