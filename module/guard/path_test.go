@@ -219,7 +219,7 @@ func TestQueryTokenIsFoundInAnySpelling(t *testing.T) {
 		"access_token=x": true, "access_token": true, "access_token=": true, "a=b&access_token=x": true, "access_token=x&access_token=y": true,
 		"access%5Ftoken=x": true, "%61ccess_token=x": true, "%61%63%63%65%73%73%5f%74%6f%6b%65%6e=": true, "ACCESS_Token=x": true, "a;access_token=x": true,
 		"access.token=x": true, "access+token=x": true, "access%20token=x": true, "+%20access_token=x": true, "access[token=x": true, "access_token%00y=x": true, // PHP
-		"[access_token]=x": true, "a=1&%5Baccess_token%5D[0]=x": true, "[]access_token=x": true, "[[access_token]]": true, // Rack, qs
+		"[access_token]=x": true, "a=1&%5Baccess_token%5D[0]=x": true, "[]access_token=x": true, "[[access_token]]": true, "access_token]=x": true, "]access_token%5D]=x": true, // Rack, qs
 		"a[access_token]=x": false, "[a]access_token=x": false,
 		"access[token]=x": false, "access__token=x": false, "a+access_token=x": false, "access-token=x": false, "access_token+=x": false,
 		"access_token[]=x": true, "access_token%5B0%5D=x": true, "&&access_token=x": true,

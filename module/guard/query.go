@@ -19,19 +19,19 @@ func refererCarriesToken(h http.Header) bool {
 // CarriesToken reports whether a query or form has the parameter access_token (RFC 6750 sections 2.2
 // and 2.3, forbidden by RFC 9700 section 4.3.2), however its name is escaped, repeated or
 // capitalized, also as a PHP array or in a spelling that PHP turns into it: blanks in front,
-// and `.`, `[` or a blank for `_`. Rack and qs, which Express uses, also read `[access_token]` so.
-// It does not allocate.
+// and `.`, `[` or a blank for `_`. Rack and qs, which Express uses, also read `[access_token]` so, and
+// Rack `access_token]`. It does not allocate.
 func CarriesToken(query string) bool {
 	const name = "access_token"
 	at, ok := 0, true // how many bytes of name were seen, and whether the key still matches
-	inside := false   // whether name stands in brackets
+	open := false     // whether a bracket stood for the underscore
 	for i := 0; i < len(query); i++ {
 		c := query[i]
 		if c == '&' || c == ';' {
 			if ok && at == len(name) {
 				return true
 			}
-			at, ok, inside = 0, true, false
+			at, ok, open = 0, true, false
 			continue
 		}
 		if !ok {
@@ -47,13 +47,13 @@ func CarriesToken(query string) bool {
 		}
 		switch {
 		case at == len(name):
-			if c == '[' || c == ']' && inside || c == 0 || c == '=' && !coded {
+			if c == '[' || c == ']' && !open || c == 0 || c == '=' && !coded {
 				return true
 			}
 			ok = false
 		case at == 0 && (c == ' ' || c == '[' || c == ']'):
-			inside = inside || c == '['
 		case toLower(c) == name[at], name[at] == '_' && (c == '.' || c == ' ' || c == '['):
+			open = open || c == '['
 			at++
 		default:
 			ok = false

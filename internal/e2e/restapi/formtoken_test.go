@@ -58,6 +58,7 @@ func TestFormWithAccessTokenIsRefused(t *testing.T) { // N15
 		{"/kept", form, "access_token=x", true},
 		{"/kept", form, "a=1&access_token=x", true},
 		{"/kept", form, "a=1&[access_token]=x", true},
+		{"/kept", form, "a=1&access_token]=x", true},
 		{"/kept", form, "a=1&access%5Ftoken=x", true},
 		{"/kept", form, "%61%63cess_token", true},
 		{"/kept", form, "access_token[]=x", true},
