@@ -160,7 +160,8 @@ func isHopByHop(name string) bool {
 	return false
 }
 
-// copyFields adds the fields that are not hop-by-hop to header.
+// copyFields adds the fields that are not hop-by-hop to header. A length of an answer that can have no body
+// is left out (RFC 9110, section 8.6): a client of HTTP/2 would take the stream for broken.
 func (h *head) copyFields(header http.Header) {
 	var named names
 	for _, f := range h.fields {
@@ -175,8 +176,8 @@ func (h *head) copyFields(header http.Header) {
 			continue
 		}
 		if f.name == "Content-Length" {
-			if measured {
-				continue // the same again
+			if measured || h.status < 200 || h.status == http.StatusNoContent {
+				continue // the same again, or none
 			}
 			measured = true
 		}

@@ -103,6 +103,7 @@ func TestAnswers(t *testing.T) {
 		"until the end":       {"GET", "HTTP/1.0 200 OK\r\n\r\nhi", "200 map[] hi"},
 		"HEAD":                {"HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", "200 map[Content-Length:[9]] "},
 		"204":                 {"GET", "HTTP/1.1 204 No Content\r\n\r\n", "204 map[] "},
+		"204 with a length":   {"GET", "HTTP/1.1 204 No Content\r\nContent-Length: 9\r\n\r\n", "204 map[] "},
 		"304":                 {"GET", "HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\nEtag: \"a\"\r\n\r\n", "304 map[Content-Length:[9] Etag:[\"a\"]] "},
 		"hop by hop":          {"GET", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: x-own, close\r\nX-Own: 1\r\nKeep-Alive: 5\r\nX-Its: 2\r\n\r\n", "200 map[Content-Length:[0] X-Its:[2]] "},
 		"tabs around a value": {"GET", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nA:\t 1 \t\r\n\r\n", "200 map[A:[1] Content-Length:[0]] "},
