@@ -142,13 +142,19 @@ func TestUnlockedUserCanSignInAgain(t *testing.T) {
 
 // A lock by failed sign-ins ends for strangers and for the browser that the user knows.
 func TestUnlockOrNewPasswordEndsALockout(t *testing.T) {
-	for _, c := range []struct{ stdin, command, password string }{
-		{"", "unlock", password},
-		{"another staple of horses\n", "passwd", "another staple of horses"},
+	for name, c := range map[string]struct{ id, stdin, command, password string }{
+		"unlock":       {"", "", "unlock", password},
+		"passwd":       {"", "another staple of horses\n", "passwd", "another staple of horses"},
+		"of a UUID":    {"6f1c2f0a-8a52-4b1e-9a57-0d4b1c0a9e77", "", "unlock", password},
+		"of a long ID": {strings.Repeat("9", 255), "", "unlock", password},
 	} {
-		t.Run(c.command, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			g := start(t)
-			addUser(t, g)
+			if c.id == "" {
+				addUser(t, g)
+			} else {
+				done(t, g, "id,username,password\n"+c.id+",alice,"+password+"\n", "user", "import", "-", "--input", "csv")
+			}
 			tries := func(b *harness.Browser, password string) bool {
 				b.Submit(b.Get(g.ID+"/account"), url.Values{"username": {"alice"}, "password": {password}})
 				return signedIn(t, g, b)

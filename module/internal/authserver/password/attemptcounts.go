@@ -1,6 +1,7 @@
 package password
 
 import (
+	"encoding/base64"
 	"strings"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/fairshare"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
 )
 
 // charge is a key under which an attempt is counted, and its rule.
@@ -99,7 +101,15 @@ func (c *Checker) accountCharges(username, subject string) []charge {
 func (c *Checker) knownCharges(k *Known) []charge {
 	together := c.Account
 	together.Limit *= knownTogether
-	return []charge{{"known:" + k.Browser + "|" + k.Subject, c.Account}, {"known:|" + k.Subject, together}}
+	return []charge{{knownKey(k.Browser, k.Subject), c.Account}, {knownKey("", k.Subject), together}}
+}
+
+// knownKey is the key of a browser at which a user signed in, or without a browser of all of them. The user is there as
+// a digest, however long the ID: the Book keeps longer keys in a form in which EndLockout would not find them.
+func knownKey(browser, subject string) string { return "known:" + browser + knownSuffix(subject) }
+
+func knownSuffix(subject string) string {
+	return "|" + base64.RawURLEncoding.EncodeToString(secret.Sum("known browser of", []byte(subject))[:16])
 }
 
 // accountKey and subjectKey are the keys of a name as it was typed, and of a user of the directory, who may have many
@@ -112,5 +122,5 @@ func subjectKey(id string) string       { return "subject:" + id }
 func (c *Checker) EndLockout(subject, username string) {
 	c.Attempts.Forget(subjectKey(subject))
 	c.Attempts.Forget(accountKey(username))
-	c.Attempts.ForgetSuffix("known", "|"+subject)
+	c.Attempts.ForgetSuffix("known", knownSuffix(subject))
 }
