@@ -1,6 +1,7 @@
 package restapi
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -88,7 +89,7 @@ func TestFormWithAccessTokenIsRefused(t *testing.T) { // N15
 		{"/plain", "application/json", `{"access_token":"x"}`, false},
 	} {
 		key++
-		p := r.do("writer", http.MethodPost, c.path, c.body, "Content-Type", c.label, "Idempotency-Key", "k"+string(rune('a'+key)))
+		p := r.do("writer", http.MethodPost, c.path, c.body, "Content-Type", c.label, "Idempotency-Key", fmt.Sprint("k", key))
 		hits := len(u.Hits())
 		if c.refused {
 			e, _ := p.JSON(t)["error"].(map[string]any)
