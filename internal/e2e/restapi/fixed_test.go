@@ -100,7 +100,7 @@ func TestClientCannotSendAGatewayParameter(t *testing.T) { // R11
 		}
 	}
 	// A body that is no JSON object could have it in another form.
-	for media, body := range map[string]string{"application/x-www-form-urlencoded": "key=x", "multipart/form-data; boundary=B": "--B\r\n", "application/octet-stream": "key=x"} {
+	for media, body := range map[string]string{"application/x-www-form-urlencoded": "key=x", "multipart/form-data; boundary=B": "--B\r\nContent-Disposition: form-data; name=\"key\"\r\n\r\nx\r\n--B--\r\n", "application/octet-stream": "key=x"} {
 		if p := r.do("writer", "POST", "/plain", body, "Content-Type", media); p.Status != 415 || len(u.Hits()) > 0 {
 			t.Errorf("%s: %d %s", media, p.Status, p.Body)
 		}

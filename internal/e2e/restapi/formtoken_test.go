@@ -40,11 +40,20 @@ func TestFormWithAccessTokenIsRefused(t *testing.T) { // N15
 		"an escape in the name":               {multi, part(`access\_token`)},
 		"an encoded word":                     {multi, part("=?utf-8?Q?access=5Ftoken?=")},
 		"an encoded boundary":                 {"multipart/form-data; boundary*=UTF-8''B", part("b")},
-		"no end":                              {multi, strings.TrimSuffix(part("b"), "--B--\r\n")},
-		"EBCDIC":                              {form + "; charset=ibm037", "%81%83%83%85%A2%A2m%A3%96%92%85%95=x"},
-		"UTF-7":                               {form + "; charset=\"UTF-7\"", "access%2BAF8-token=x"},
-		"two charsets":                        {form + `; x="; charset=ibm037"; charset=utf-8`, "%81%83%83%85%A2%A2m%A3%96%92%85%95=x"},
-		"parts in EBCDIC":                     {multi + "; charset=ibm037", part("\x81\x83\x83\x85\xa2\xa2m\xa3\x96\x92\x85\x95")},
+		// Rack 2.2 finds access_token in each of these.
+		"a name behind a name": {multi, strings.Replace(part("b"), `name="b"`, `name="b"; filename="x; name=access_token"`, 1)},
+		"another field":        {multi, strings.Replace(part("b"), "Content-D", "X-Content-Disposition: form-data; name=\"access_token\"\r\nContent-D", 1)},
+		"within a field":       {multi, strings.Replace(part("b"), "Content-D", "X: Content-Disposition: form-data; name=\"access_token\"\r\nContent-D", 1)},
+		"behind a blank line":  {multi, strings.Replace(part("b"), `name="a"`, "name=\"a\"; x=y\n\n; name=access_token", 1)},
+		"a Content-ID":         {multi, strings.Replace(part("b"), `name="b"`, "x=\":\"; name=\"b\"\r\nContent-ID: access_token", 1)},
+		"mixed":                {"multipart/mixed; boundary=B", strings.Replace(part("b"), `name="b"`, `name="b"; x="; name=access_token"`, 1)},
+		"a blank in front":     {multi, strings.Replace(part("b"), `name="b"`, "name=\"b\"\r\nX: y\r\n Content-Disposition: form-data; name=\"access_token\"", 1)}, // Django 3.2
+		"a blank before colon": {multi, strings.Replace(part("b"), "Content-D", "Content-Disposition : form-data; name=\"access_token\"\r\nContent-D", 1)},         // werkzeug 2.2
+		"no end":               {multi, strings.TrimSuffix(part("b"), "--B--\r\n")},
+		"EBCDIC":               {form + "; charset=ibm037", "%81%83%83%85%A2%A2m%A3%96%92%85%95=x"},
+		"UTF-7":                {form + "; charset=\"UTF-7\"", "access%2BAF8-token=x"},
+		"two charsets":         {form + `; x="; charset=ibm037"; charset=utf-8`, "%81%83%83%85%A2%A2m%A3%96%92%85%95=x"},
+		"parts in EBCDIC":      {multi + "; charset=ibm037", part("\x81\x83\x83\x85\xa2\xa2m\xa3\x96\x92\x85\x95")},
 	} {
 		p := r.do("writer", http.MethodPost, "/kept", c[1], "Content-Type", c[0], "Idempotency-Key", strings.ReplaceAll(name, " ", "-"))
 		if hits := len(u.Hits()); p.Status != http.StatusBadRequest || hits != 0 {
@@ -78,6 +87,19 @@ func TestFormWithAccessTokenIsRefused(t *testing.T) { // N15
 		{"/kept", form, "access.token=x", true},
 		{"/kept", form, "+access+token=x", true},
 		{"/kept", multi, part("access.token"), true},
+		// Rack, php-fpm behind Caddy and Perl's CGI take a body without a type for a form, and werkzeug another type.
+		{"/kept", "", "access_token=x", true},
+		{"/kept", "", `{"a":"&access_token=x"}`, true},
+		{"/kept", "", "a=1", false},
+		{"/kept", form + "-x", "access_token=x", true},
+		{"/kept", "application/x-url-encoded", "access_token=x", true},
+		// Rack takes these for forms, and calls a part without a name by its file, its id or its type.
+		{"/kept", "multipart/mixed; boundary=B", part("access_token"), true},
+		{"/kept", "multipart/related; boundary=B", strings.ReplaceAll(part("access_token"), "form-data", "attachment"), true},
+		{"/kept", "multipart/related; boundary=B", "--B\r\nContent-ID: access_token\r\n\r\nx\r\n--B--\r\n", true},
+		{"/kept", "multipart/related; boundary=B", "--B\r\nContent-Disposition: attachment; filename=access_token\r\n\r\nx\r\n--B--\r\n", true},
+		{"/kept", "multipart/related; boundary=B", "--B\r\nContent-Type: text/xml\r\nContent-ID: <a@b>\r\n\r\nx\r\n--B\r\n\r\ny\r\n--B--\r\n", false},
+		{"/kept", multi, strings.Replace(part("b"), `name="b"`, "filename=\"b.txt\"; name=\"b\"\r\nContent-Type: text/plain\r\nContent-Length: 1", 1), false},
 		{"/forms", "application/json", `{"access.token":"x"}`, true},
 		{"/parts", "application/json", `{" access token":"x"}`, true},
 		{"/kept", "text/plain", "access_token=x", false},

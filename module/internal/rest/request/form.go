@@ -1,13 +1,11 @@
 package request
 
 import (
-	"bytes"
-	"io"
 	"mime"
-	"mime/multipart"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/guard"
@@ -18,29 +16,57 @@ import (
 // checked the token in the header, and the API might use this one. A form that APIs would read
 // in different ways is refused too.
 func checkForm(h http.Header, body []byte) *envelope.Refusal {
-	for _, label := range h["Content-Type"] {
-		media := strings.ToLower(strings.TrimSpace(label))
-		if end := strings.IndexAny(media, ";, \t"); end >= 0 { // where PHP ends the type
-			media = media[:end]
-		}
-		switch media {
-		case "application/x-www-form-urlencoded":
-			if !asciiNames(label) {
+	labels := h["Content-Type"]
+	if len(labels) == 0 {
+		labels = []string{""}
+	}
+	for _, label := range labels {
+		switch kind := formOf(label); {
+		case kind == noForm || len(body) == 0:
+		case !asciiNames(label):
+			return unreadableForm()
+		case kind == encoded && guard.CarriesToken(string(body)):
+			return envelope.TokenInForm()
+		case kind != encoded:
+			names, ok := PartNames(label, body)
+			switch {
+			case !ok:
 				return unreadableForm()
-			}
-			if guard.CarriesToken(string(body)) {
+			case slices.ContainsFunc(names, func(name string) bool { return guard.CarriesToken(url.QueryEscape(name)) }):
 				return envelope.TokenInForm()
-			}
-		case "multipart/form-data":
-			if !asciiNames(label) {
-				return unreadableForm()
-			}
-			if refused := checkParts(label, body); refused != nil {
-				return refused
 			}
 		}
 	}
 	return nil
+}
+
+// kind is how some API reads a body.
+type kind int
+
+const (
+	noForm   kind = iota
+	encoded       // parameters with & between them
+	parts         // the parts of multipart/form-data, each with a name
+	anyParts      // parts that may have no name
+)
+
+// formOf returns the kind of form that some API takes a body with this Content-Type for. Rack, Perl's
+// CGI and, behind Caddy, php-fpm take one without a type for a form, werkzeug one of x-url-encoded, and
+// Rack multipart/mixed and multipart/related. To Perl's CGI the type may go on.
+func formOf(label string) kind {
+	media := strings.ToLower(strings.TrimSpace(label))
+	if end := strings.IndexAny(media, ";, \t"); end >= 0 { // where PHP ends the type
+		media = media[:end]
+	}
+	switch {
+	case media == "", media == "application/x-url-encoded", strings.HasPrefix(media, "application/x-www-form-urlencoded"):
+		return encoded
+	case strings.HasPrefix(media, "multipart/form-data"):
+		return parts
+	case media == "multipart/mixed", media == "multipart/related":
+		return anyParts
+	}
+	return noForm
 }
 
 func unreadableForm() *envelope.Refusal {
@@ -64,99 +90,4 @@ func asciiNames(label string) bool {
 	default:
 		return false
 	}
-}
-
-// checkParts refuses a multipart form that APIs would read in different ways. PHP, for example,
-// uses the first "boundary" in the line whatever it belongs to, accepts a boundary after any line
-// feed, reads on after the last one, and ignores the type of a Content-Disposition.
-func checkParts(label string, body []byte) *envelope.Refusal {
-	_, params, err := mime.ParseMediaType(label)
-	boundary, lower := params["boundary"], strings.ToLower(label)
-	if err != nil || !plainBoundary(boundary) || strings.Count(lower, "boundary") > 1 || !strings.Contains(lower, "boundary=") {
-		return unreadableForm()
-	}
-	count := 0
-	for parts := multipart.NewReader(bytes.NewReader(body), boundary); ; count++ {
-		part, err := parts.NextRawPart()
-		if err == io.EOF { //nolint:errorlint // a wrapped one is a form without an end
-			break
-		}
-		if err != nil {
-			return unreadableForm()
-		}
-		name, ok := partName(part.Header["Content-Disposition"])
-		switch {
-		case !ok:
-			return unreadableForm()
-		case guard.CarriesToken(url.QueryEscape(name)):
-			return envelope.TokenInForm()
-		}
-	}
-	if countDelimiters(body, boundary) != count+1 {
-		return unreadableForm()
-	}
-	return nil
-}
-
-// plainBoundary reports whether a boundary consists of the characters of RFC 2046 section 5.1.1
-// without the blank, so that it needs no escapes.
-func plainBoundary(b string) bool {
-	const other = "'()+_,-./:=?"
-	return b != "" && len(b) <= 70 && !strings.ContainsFunc(b, func(c rune) bool {
-		return !('0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || strings.ContainsRune(other, c))
-	})
-}
-
-// countDelimiters counts the lines that begin with the boundary, with any line ending.
-func countDelimiters(body []byte, boundary string) (n int) {
-	delimiter := []byte("--" + boundary)
-	for at := 0; ; {
-		i := bytes.Index(body[at:], delimiter)
-		if i < 0 {
-			return n
-		}
-		at += i
-		if at == 0 || body[at-1] == '\n' || body[at-1] == '\r' {
-			n++
-		}
-		at++
-	}
-}
-
-// escapedName matches a backslash in a name, which Jetty and Rack omit: they read `to\ken` as `token`.
-var escapedName = regexp.MustCompile(`(?i)[;\s]name\s*=\s*"[^"]*\\`)
-
-// partName returns the name of a part if every API finds the same one in its Content-Disposition.
-func partName(dispositions []string) (name string, ok bool) {
-	if len(dispositions) != 1 || !plainQuotes(dispositions[0]) || escapedName.MatchString(dispositions[0]) {
-		return "", false
-	}
-	kind, params, err := mime.ParseMediaType(dispositions[0])
-	if err != nil || kind != "form-data" || params["name"] == "" {
-		return "", false
-	}
-	for param := range strings.SplitSeq(strings.ToLower(dispositions[0]), ";") {
-		if strings.HasPrefix(strings.TrimSpace(param), "name*") { // some use it instead of name, others besides it
-			return "", false
-		}
-	}
-	// Some decode an encoded word (RFC 2047).
-	return params["name"], !strings.Contains(params["name"], "=?")
-}
-
-// plainQuotes reports whether every API finds the same quoted strings in a Content-Disposition:
-// PHP knows single quotes too, and not everyone treats a backslash as an escape.
-func plainQuotes(disposition string) bool {
-	quoted := false
-	for i, c := range []byte(disposition) {
-		switch {
-		case c == '"' && i > 0 && disposition[i-1] == '\\':
-			return false
-		case c == '"':
-			quoted = !quoted
-		case c == '\'' && !quoted:
-			return false
-		}
-	}
-	return true
 }

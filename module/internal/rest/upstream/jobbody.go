@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"maps"
 	"mime"
-	"mime/multipart"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
+	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
@@ -46,27 +48,31 @@ func bodyNames(label string, body []byte) (names []string, ok bool) {
 	case media == "application/x-www-form-urlencoded":
 		form, err := url.ParseQuery(string(body))
 		return slices.Sorted(maps.Keys(form)), err == nil
-	case media == "multipart/form-data":
-		if !supply.BeginsWithPart(body, params["boundary"]) {
-			return nil, false
-		}
-		parts := multipart.NewReader(bytes.NewReader(body), params["boundary"])
-		for {
-			part, err := parts.NextRawPart()
-			if err != nil {
-				return names, true // the form was read before
-			}
-			names = append(names, part.FormName())
-		}
+	case media == "multipart/form-data" && !supply.BeginsWithPart(body, params["boundary"]):
+		return nil, false
+	case strings.HasPrefix(media, "multipart/"):
+		return request.PartNames(label, body)
 	case envelope.IsJSON(media):
 		var object map[string]json.RawMessage
 		err := json.Unmarshal(body, &object)
 		return slices.Sorted(maps.Keys(object)), err == nil
 	}
 	var object map[string]json.RawMessage
-	if json.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &object) == nil {
-		return slices.Sorted(maps.Keys(object)), true
+	_ = json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\ufeff")))).Decode(&object) // some ignore what follows it
+	names = slices.Sorted(maps.Keys(object))
+	for param := range strings.FieldsFuncSeq(string(body), func(c rune) bool { return c == '&' || c == ';' }) {
+		name, _, _ := strings.Cut(param, "=")
+		names = append(names, unescape(name))
 	}
-	form, _ := url.ParseQuery(string(body)) // what can be read of it
-	return slices.Sorted(maps.Keys(form)), true
+	return names, true
+}
+
+var escape = regexp.MustCompile("%[0-9A-Fa-f]{2}")
+
+// unescape decodes what can be decoded, as lenient readers do.
+func unescape(name string) string {
+	return escape.ReplaceAllStringFunc(strings.ReplaceAll(name, "+", " "), func(e string) string {
+		text, _ := url.PathUnescape(e)
+		return text
+	})
 }

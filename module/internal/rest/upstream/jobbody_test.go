@@ -23,6 +23,18 @@ func TestJobBodyCannotSetGatewayParameters(t *testing.T) {
 		{"text/plain", "", `{"api_key":"mine"}`, http.StatusBadRequest},
 		{"text/plain", "", "api_key=mine", http.StatusBadRequest},
 		{"", "", "title=a", 0},
+		{"", "", `{"title":"a&b"}`, 0},
+		// A form to some, JSON to others; what a strict reader leaves out; what follows an object.
+		{"", "", `{"title":"&api_key=mine"}`, http.StatusBadRequest},
+		{"application/x-url-encoded", "", `{"title":"&api_key=mine"}`, http.StatusBadRequest},
+		{"", "", "api_key=mine;", http.StatusBadRequest},
+		{"", "", "api_key=%zz", http.StatusBadRequest},
+		{"", "", "api%5fkey[%zz]=mine", http.StatusBadRequest},
+		{"text/plain", "", `{"api_key":"mine"} .`, http.StatusBadRequest},
+		{"multipart/mixed; boundary=B", "", "--B\r\nContent-Disposition: form-data; name=\"api_key\"\r\n\r\nmine\r\n--B--\r\n", http.StatusBadRequest},
+		{"multipart/mixed; boundary=B", "", "--B\r\nContent-ID: api_key\r\n\r\nmine\r\n--B--\r\n", http.StatusBadRequest},
+		{"multipart/mixed; boundary=B", "", "--B\r\nContent-ID: <a>\r\n\r\nmine\r\n--B--\r\n", 0},
+		{"multipart/form-data; boundary=B", "", "--B\r\nContent-Disposition: form-data; name=\"title\"; filename=\"; name=api_key\"\r\n\r\nmine\r\n--B--\r\n", http.StatusBadRequest},
 	} {
 		h := http.Header{}
 		if c.media != "" {

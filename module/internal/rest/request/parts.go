@@ -1,0 +1,167 @@
+package request
+
+import (
+	"bytes"
+	"io"
+	"mime"
+	"mime/multipart"
+	"regexp"
+	"strings"
+)
+
+// PartNames returns the names of the parts of a multipart body. ok is false if APIs would find different ones.
+// PHP, for example, uses the first "boundary" in the line whatever it belongs to, accepts a boundary after any
+// line feed, reads on after the last one, and ignores the type of a Content-Disposition.
+func PartNames(label string, body []byte) (names []string, ok bool) {
+	_, params, err := mime.ParseMediaType(label)
+	boundary, lower := params["boundary"], strings.ToLower(label)
+	if err != nil || !plainBoundary(boundary) || strings.Count(lower, "boundary") > 1 || !strings.Contains(lower, "boundary=") {
+		return nil, false
+	}
+	heads, ok := partHeads(body, boundary)
+	count := 0
+	for read := multipart.NewReader(bytes.NewReader(body), boundary); ok; count++ {
+		_, err := read.NextRawPart()
+		if err == io.EOF { //nolint:errorlint // a wrapped one is a form without an end
+			break
+		}
+		ok = err == nil
+	}
+	if !ok || count != len(heads) {
+		return nil, false
+	}
+	for _, head := range heads {
+		found, ok := namesIn(head, formOf(label) == parts)
+		if !ok {
+			return nil, false
+		}
+		names = append(names, found...)
+	}
+	return names, true
+}
+
+// plainBoundary reports whether a boundary consists of the characters of RFC 2046 section 5.1.1
+// without the blank, so that it needs no escapes.
+func plainBoundary(b string) bool {
+	const other = "'()+_,-./:=?"
+	return b != "" && len(b) <= 70 && !strings.ContainsFunc(b, func(c rune) bool {
+		return !('0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || strings.ContainsRune(other, c))
+	})
+}
+
+// partHeads returns what is behind each line that begins with the boundary, up to a blank line. ok is false
+// if the last of these lines, and only that, is not the end, or if APIs would read a head in different ways.
+func partHeads(body []byte, boundary string) (heads []string, ok bool) {
+	delimiter := []byte("--" + boundary)
+	for at := 0; ; {
+		i := bytes.Index(body[at:], delimiter)
+		if i < 0 {
+			return heads, ok
+		}
+		at += i
+		if behind := body[at+len(delimiter):]; at == 0 || body[at-1] == '\n' || body[at-1] == '\r' {
+			if ok { // something is behind the end
+				return nil, false
+			}
+			if ok = bytes.HasPrefix(behind, []byte("--")); !ok {
+				head, plain := headOf(behind)
+				if !plain {
+					return nil, false
+				}
+				heads = append(heads, head)
+			}
+		}
+		at++
+	}
+}
+
+// plainHead matches the head of a part that every API splits into the same lines: Go and Rack join a line that
+// begins with a blank to the one before, to Django it is another field; Rack goes on where others see the end.
+var plainHead = regexp.MustCompile("^(?:(?:" + plainField + "\r\n)*|(?:" + plainField + "\n)*)$")
+
+const plainField = "[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\\x00-\\x08\\x0a-\\x1f\\x7f]*"
+
+// headOf returns the head at the beginning of a text, which is the end of the line with the boundary.
+func headOf(text []byte) (head string, ok bool) {
+	end := "\n"
+	if bytes.HasPrefix(text, []byte("\r\n")) {
+		end = "\r\n"
+	}
+	before, _, found := bytes.Cut(text, []byte(end+end))
+	if !found || len(before) > 0 && !bytes.HasPrefix(before, []byte(end)) {
+		return "", false
+	}
+	if len(before) > 0 {
+		head = string(before[len(end):]) + end
+	}
+	return head, plainHead.MatchString(head)
+}
+
+// namesIn returns the names by which APIs call a part. One that has no name, which only a form needs, Rack calls
+// by its file name, its Content-ID or its type. It finds these fields also in the value of another.
+func namesIn(head string, form bool) (names []string, ok bool) {
+	var disposition string
+	for line := range strings.Lines(head) {
+		field, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		if strings.EqualFold(field, "Content-Disposition") {
+			disposition = value
+		}
+		names = append(names, value)
+	}
+	lower := strings.ToLower(head)
+	if n := strings.Count(lower, "content-disposition"); n > 1 || n == 1 && disposition == "" || strings.Count(lower, "content-id") > 1 {
+		return nil, false
+	}
+	if disposition == "" {
+		return names, !form
+	}
+	name, file, ok := partName(disposition, form)
+	if name == "" {
+		return append(names, file), ok && !form
+	}
+	return []string{name}, ok
+}
+
+// escapedName matches a backslash in a name, which Jetty and Rack omit: they read `to\ken` as `token`.
+var escapedName = regexp.MustCompile(`(?i)[;\s]name\s*=\s*"[^"]*\\`)
+
+// oneName matches what some API takes for the name, also within a quoted string. Rack looks for it only up to
+// a colon.
+var oneName = regexp.MustCompile(`(?i)[;\s]name\s*=`)
+
+// partName returns the name of a part, and of its file, if every API finds the same ones in its Content-Disposition.
+func partName(disposition string, form bool) (name, file string, ok bool) {
+	found := oneName.FindAllStringIndex(disposition, -1)
+	if !plainQuotes(disposition) || escapedName.MatchString(disposition) || len(found) > 1 || len(found) == 1 && strings.Contains(disposition[:found[0][0]], ":") {
+		return "", "", false
+	}
+	kind, params, err := mime.ParseMediaType(disposition)
+	if err != nil || form && kind != "form-data" || (params["name"] != "") != (len(found) == 1) {
+		return "", "", false
+	}
+	for param := range strings.SplitSeq(strings.ToLower(disposition), ";") {
+		if strings.HasPrefix(strings.TrimSpace(param), "name*") { // some use it instead of name, others besides it
+			return "", "", false
+		}
+	}
+	// Some decode an encoded word (RFC 2047).
+	return params["name"], params["filename"], !strings.Contains(params["name"], "=?")
+}
+
+// plainQuotes reports whether every API finds the same quoted strings in a Content-Disposition:
+// PHP knows single quotes too, and not everyone treats a backslash as an escape.
+func plainQuotes(disposition string) bool {
+	quoted := false
+	for i, c := range []byte(disposition) {
+		switch {
+		case c == '"' && i > 0 && disposition[i-1] == '\\':
+			return false
+		case c == '"':
+			quoted = !quoted
+		case c == '\'' && !quoted:
+			return false
+		}
+	}
+	return true
+}
