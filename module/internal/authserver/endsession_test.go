@@ -3,6 +3,7 @@ package authserver_test
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +103,11 @@ func TestSignOutWithoutIDTokenAsksTheUser(t *testing.T) {
 	again := g.signedInAs("ann", "x")
 	hint := g.tokensOf(ann, rpRequest()).id
 	back := params{"post_logout_redirect_uri": rpBye, "state": "S"}
+	g.clients.change("rp", func(c *oauth.Client) {
+		c.Grants = append(slices.Clone(c.Grants), oauth.Password)
+		c.Until = map[oauth.GrantType]time.Time{oauth.Password: g.now().Add(time.Hour)}
+	})
+	sessionless := g.idToken(g.want(g.token(passwordOf("ann", "x").with("client_id", "rp").with("scope", "openid")), http.StatusOK, "")).id
 	for name, c := range map[string]struct {
 		b    *tab
 		p    params
@@ -113,6 +119,7 @@ func TestSignOutWithoutIDTokenAsksTheUser(t *testing.T) {
 		"a forged hint, a client": {ann, back.with("id_token_hint", hint[:len(hint)-4]+"AAAA").with("client_id", "rp"), true},
 		"another user's hint":     {bob, back.with("id_token_hint", hint), true},
 		"another session's hint":  {again, back.with("id_token_hint", hint), true},
+		"a hint of no session":    {ann, back.with("id_token_hint", sessionless), true},
 	} {
 		page := c.b.get(bye(c.p))
 		if page.status != http.StatusOK || !strings.Contains(page.body, `action="/auth/logout"`) || page.header.Get("Location") != "" {
