@@ -137,10 +137,13 @@ func (h *REST) readRequest(c *call, m routes.Match) error {
 
 // callerOf returns the client and user, or the network of a caller without a token.
 func callerOf(r *http.Request, a *token.Access) validate.Caller {
+	c := validate.Caller{Gone: r.Context().Done()}
 	if a == nil {
-		return validate.Caller{Share: handler.ClientNetwork(r)}
+		c.Share = handler.ClientNetwork(r)
+	} else {
+		c.Client, c.Share = a.Client, a.Subject
 	}
-	return validate.Caller{Client: a.Client, Share: a.Subject}
+	return c
 }
 
 // handlerOf returns the handler of a call: the plain operation, in its conditions, in its

@@ -20,8 +20,13 @@ const (
 	remembered = 10_000
 )
 
-// Caller is whose body is checked: a client, "" for all that have no token, and which of its users, or of their networks.
-type Caller struct{ Client, Share string }
+// Caller is whose body is checked.
+type Caller struct {
+	// Client is "" for all that have no token, and Share which of its users, or of their networks.
+	Client, Share string
+	// Gone is closed when nobody waits for the answer any more; nil: somebody always does.
+	Gone <-chan struct{}
+}
 
 // turns bounds how many large bodies are checked at once. The validator reports every fault: a list of 100,000 elements
 // that are all wrong, 200 KB, takes a second and 90 MiB.
@@ -34,24 +39,30 @@ type turns struct {
 	waiting []*waiter // the earliest first
 	given   int       // counts the turns
 	clients map[string]int
-	callers map[Caller]int // which turn they last had
+	callers map[caller]int // which turn they last had
 }
 
+type caller struct{ client, share string }
+
 type waiter struct {
-	caller Caller
-	turn   chan struct{} // closed when it is given
+	caller
+	turn chan struct{} // closed when it is given
 }
 
 // large are the turns of all schemas. Half of the processors are left to other requests.
 var large = newTurns(max(1, runtime.GOMAXPROCS(0)/2))
 
-var errTurn = errors.New("too many large bodies are being checked against schemas")
+var (
+	errTurn = errors.New("too many large bodies are being checked against schemas")
+	errGone = errors.New("the client has gone while its body waited to be checked against a schema")
+)
 
 func newTurns(n int) *turns {
-	return &turns{free: n, clients: make(map[string]int), callers: make(map[Caller]int)}
+	return &turns{free: n, clients: make(map[string]int), callers: make(map[caller]int)}
 }
 
-// take waits for a turn, which ends with done.
+// take waits for a turn, which ends with done. Whoever has gone waits no longer: whoever sends bodies and leaves would
+// fill the memory with them, and whoever tries again would have to wait for all earlier tries.
 func (t *turns) take(c Caller) (done func(), err error) {
 	w := t.enter(c)
 	late := time.NewTimer(patience)
@@ -62,6 +73,10 @@ func (t *turns) take(c Caller) (done func(), err error) {
 		if t.leave(w) {
 			return nil, errTurn
 		}
+	case <-c.Gone:
+		if t.leave(w) {
+			return nil, errGone
+		}
 	}
 	return t.end, nil
 }
@@ -69,7 +84,7 @@ func (t *turns) take(c Caller) (done func(), err error) {
 func (t *turns) enter(c Caller) *waiter {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	w := &waiter{c, make(chan struct{})}
+	w := &waiter{caller{c.Client, c.Share}, make(chan struct{})}
 	t.waiting = append(t.waiting, w)
 	if t.free > 0 {
 		t.free--
@@ -103,14 +118,14 @@ func (t *turns) end() {
 
 func (t *turns) giveNext() {
 	next := slices.MinFunc(t.waiting, func(a, b *waiter) int {
-		return cmp.Or(cmp.Compare(t.clients[a.caller.Client], t.clients[b.caller.Client]), cmp.Compare(t.callers[a.caller], t.callers[b.caller]))
+		return cmp.Or(cmp.Compare(t.clients[a.client], t.clients[b.client]), cmp.Compare(t.callers[a.caller], t.callers[b.caller]))
 	})
 	t.waiting = slices.DeleteFunc(t.waiting, func(w *waiter) bool { return w == next })
 	if len(t.callers) >= remembered {
 		t.forget()
 	}
 	t.given++
-	t.clients[next.caller.Client], t.callers[next.caller] = t.given, t.given
+	t.clients[next.client], t.callers[next.caller] = t.given, t.given
 	close(next.turn)
 }
 

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,11 +55,11 @@ func TestLargeBodiesWaitForATurn(t *testing.T) {
 func TestCallersHaveTheirTurnsOneAfterTheOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns := newTurns(1)
-		done, err := turns.take(Caller{"greedy", "a"})
+		done, err := turns.take(Caller{Client: "greedy", Share: "a"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got []Caller
+		var got []caller
 		wait := func(times int, c Caller) {
 			for range times {
 				go func() {
@@ -67,23 +68,23 @@ func TestCallersHaveTheirTurnsOneAfterTheOther(t *testing.T) {
 						t.Error(c, err)
 						return
 					}
-					got = append(got, c)
+					got = append(got, caller{c.Client, c.Share})
 					time.Sleep(time.Second)
 					done()
 				}()
 				synctest.Wait()
 			}
 		}
-		wait(2, Caller{"greedy", "a"})
-		wait(1, Caller{"greedy", "b"})
-		wait(2, Caller{"", "192.0.2.0/24"})
-		wait(1, Caller{"", "198.51.100.0/24"})
-		wait(1, Caller{"modest", "c"})
+		wait(2, Caller{Client: "greedy", Share: "a"})
+		wait(1, Caller{Client: "greedy", Share: "b"})
+		wait(2, Caller{Share: "192.0.2.0/24"})
+		wait(1, Caller{Share: "198.51.100.0/24"})
+		wait(1, Caller{Client: "modest", Share: "c"})
 		done()
 		time.Sleep(patience)
 		turns.mu.Lock()
 		defer turns.mu.Unlock()
-		want := []Caller{
+		want := []caller{
 			{"", "192.0.2.0/24"}, {"modest", "c"}, {"greedy", "b"}, {"", "198.51.100.0/24"},
 			{"greedy", "a"}, {"", "192.0.2.0/24"}, {"greedy", "a"},
 		}
@@ -96,11 +97,42 @@ func TestCallersHaveTheirTurnsOneAfterTheOther(t *testing.T) {
 	})
 }
 
+// The bodies of clients that have gone are neither kept nor checked.
+func TestWhoHasGoneWaitsForNoTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := newTurns(1)
+		done, err := turns.take(Caller{Client: "c"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		gone := make(chan struct{})
+		begun, left := time.Now(), 0
+		for range 100 {
+			go func() {
+				if _, err := turns.take(Caller{Client: "c", Gone: gone}); errors.Is(err, errGone) && time.Since(begun) == time.Second {
+					left++
+				}
+			}()
+			synctest.Wait()
+		}
+		time.Sleep(time.Second)
+		close(gone)
+		synctest.Wait()
+		if left != 100 || len(turns.waiting) != 0 {
+			t.Errorf("%d have left, %d wait", left, len(turns.waiting))
+		}
+		done()
+		if turns.free != 1 {
+			t.Errorf("%d turns are free", turns.free)
+		}
+	})
+}
+
 func TestCallersWithTurnsAreForgotten(t *testing.T) {
 	turns := newTurns(1)
 	turns.enter(Caller{})
 	for i := range 2 * remembered { // somebody always waits
-		turns.enter(Caller{"", strconv.Itoa(i)})
+		turns.enter(Caller{Share: strconv.Itoa(i)})
 		if i > 0 {
 			turns.end()
 		}
