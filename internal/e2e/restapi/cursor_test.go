@@ -213,6 +213,29 @@ func TestCursorWorksOnlyForItsList(t *testing.T) {
 	}
 }
 
+// R06: a version that Accept names may have another API, like one that the path names.
+func TestCursorWorksOnlyForItsVersion(t *testing.T) {
+	g := harness.Prepare(t)
+	u := harness.NewUpstream(t)
+	g.Start(t, worded("vendor acme\nto "+u.Addr+byCursor+"version v1 {\nto "+u.Addr+byCursor+"}\nversion v2 {\nto "+u.Addr+byCursor+"}\n"))
+	r := &rig{g, t, make(map[string]string)}
+	u.Answer(wikiPages(50))
+	accept := map[string]string{"none": "application/json", "v1": "application/vnd.acme.v1+json", "v2": "application/vnd.acme.v2+json"}
+	for from := range accept {
+		next := linked(r.do("reader", http.MethodGet, "/pages?limit=5", "", "Accept", accept[from]), "next")
+		for to := range accept {
+			p := r.do("reader", http.MethodGet, next, "", "Accept", accept[to])
+			if to == from && p.Status != 200 || to != from && p.Status != 400 {
+				t.Errorf("R06 a cursor of %s at %s: %d", from, to, p.Status)
+			}
+		}
+	}
+	next := linked(r.do("reader", http.MethodGet, "/v1/pages?limit=5", "", "Accept", accept["v1"]), "next")
+	if p := r.do("reader", http.MethodGet, next, ""); p.Status != 200 {
+		t.Errorf("R06 the version is in the path, and no longer in Accept: %d", p.Status)
+	}
+}
+
 // R06: whatever an API says of its next page, no client loses items without noticing.
 func TestUpstreamNextPageForms(t *testing.T) {
 	g := harness.Prepare(t)

@@ -50,6 +50,9 @@ func (s *cursors) sealer(c *call) (*cursor.Sealer, error) {
 		}
 	}
 	scope := []string{siteOf(c.Request, s.server), c.Prefix}
+	if c.VersionPrefix == "" { // either the prefix or the media type names the version
+		scope[1] += c.MediaType
+	}
 	if access := c.Access; access != nil {
 		scope = append(scope, access.Client, access.Subject)
 	}
