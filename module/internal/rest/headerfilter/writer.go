@@ -123,15 +123,15 @@ func (l *Writer) remove(a headers.Answer, link bool) {
 	}
 }
 
-// hasSecret reports whether a field of the API contains a URL with a secret of the gateway: many
-// APIs repeat the URL of the request.
+// hasSecret reports whether a field of the API contains a secret of the gateway: many APIs repeat the URL of the
+// request, and some the token that they refuse.
 func (l *Writer) hasSecret(field string, values []string) bool {
 	switch {
 	case l.Secret == nil:
 		return false
 	case field == "Link" && l.Translated != nil && l.Translated.Linked(): // it is ours
 		return false
-	case field != "Link" && field != "Location" && field != "Content-Location":
+	case field != "Link" && field != "Location" && field != "Content-Location" && field != "Www-Authenticate":
 		return false
 	}
 	return slices.ContainsFunc(values, l.Secret)
