@@ -22,6 +22,10 @@ type Upload struct {
 	Header http.Header
 }
 
+// inQuotes replaces what some program takes for the end of a quoted file name: for Rack a semicolon is followed by
+// the name of the part.
+var inQuotes = strings.NewReplacer(`\`, `_`, `"`, `_`, `;`, `_`)
+
 // newUpload returns a file in the form that the upstream expects.
 func (c *Fetch) newUpload(f *file) (Upload, error) {
 	u := Upload{Body: f, Length: f.Length, Header: make(http.Header)}
@@ -35,7 +39,7 @@ func (c *Fetch) newUpload(f *file) (Upload, error) {
 	var head bytes.Buffer
 	w := multipart.NewWriter(&head)
 	_, err := w.CreatePart(textproto.MIMEHeader{
-		"Content-Disposition": {`form-data; name="` + c.Part + `"; filename="` + strings.NewReplacer(`\`, `_`, `"`, `_`).Replace(f.Name) + `"`},
+		"Content-Disposition": {`form-data; name="` + c.Part + `"; filename="` + inQuotes.Replace(f.Name) + `"`},
 		"Content-Type":        {f.Type},
 	})
 	if err != nil {

@@ -79,6 +79,12 @@ func UnfitForForms(name string) bool {
 	return strings.ContainsAny(name, "[]") || strings.ContainsFunc(name, unicode.IsControl)
 }
 
+// UnfitForParts reports whether a name would mean another one in a multipart form: Rack reads the last `; name=`,
+// Tomcat decodes `=?utf-8?Q?name?=`, and Tomcat and Django remove blanks around a name.
+func UnfitForParts(name string) bool {
+	return UnfitForForms(name) || strings.Contains(name, ";") || strings.Contains(name, "=?") || strings.TrimSpace(name) != name
+}
+
 // PlainPath returns a client's path without the expressions of its placeholders. The path may lack
 // its leading slash. A path that cannot be parsed is returned unchanged.
 func PlainPath(path string) string {

@@ -114,7 +114,9 @@ func (m members) form(as string, limit int, encode func(string) string) (media s
 		return b.Len() <= limit
 	}
 	media = "application/x-www-form-urlencoded"
+	isUnfit := resource.UnfitForForms
 	if as == "multipart" {
+		isUnfit = resource.UnfitForParts
 		w := multipart.NewWriter(&b)
 		add = func(name []byte, value string) bool {
 			_ = w.WriteField(encode(string(name)), encode(value)) // cannot fail in memory
@@ -130,8 +132,8 @@ func (m members) form(as string, limit int, encode func(string) string) (media s
 	for _, member := range m {
 		d := json.NewDecoder(bytes.NewReader(member.Value))
 		d.UseNumber()
-		f := fields{text: d, name: []byte(member.Name), add: add}
-		if resource.UnfitForForms(member.Name) {
+		f := fields{text: d, name: []byte(member.Name), add: add, isUnfit: isUnfit}
+		if isUnfit(member.Name) {
 			return media, nil, envelope.Invalid(member.Name, fieldnames.UnknownField)
 		}
 		if !f.value(f.next()) {
@@ -150,10 +152,11 @@ func tooLargeToSend() *envelope.Refusal {
 
 // fields writes a valid value, of any depth, in one pass.
 type fields struct {
-	text  *json.Decoder
-	name  []byte // of the value, with those it is nested in
-	add   func(name []byte, value string) bool
-	unfit bool // a name was found that would mean another one
+	text    *json.Decoder
+	name    []byte // of the value, with those it is nested in
+	add     func(name []byte, value string) bool
+	isUnfit func(name string) bool
+	unfit   bool // a name was found that would mean another one
 }
 
 func (f *fields) next() json.Token {
@@ -188,7 +191,7 @@ func (f *fields) nested(array bool) bool {
 		}
 		if !array {
 			at, _ = t.(string)
-			if f.unfit = resource.UnfitForForms(at); f.unfit {
+			if f.unfit = f.isUnfit(at); f.unfit {
 				return false
 			}
 			t = f.next()

@@ -120,7 +120,7 @@ func namesIn(head string, form bool) (names []string, ok bool) {
 	if name == "" {
 		return append(names, file), ok && !form
 	}
-	return []string{name}, ok
+	return []string{strings.TrimSpace(name)}, ok // as Django and Tomcat do
 }
 
 // escapedName matches a backslash in a name, which Jetty and Rack omit: they read `to\ken` as `token`.
