@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -106,11 +107,12 @@ func TestWhoHasGoneWaitsForNoTurn(t *testing.T) {
 			t.Fatal(err)
 		}
 		gone := make(chan struct{})
-		begun, left := time.Now(), 0
+		begun := time.Now()
+		var left atomic.Int64
 		for range 100 {
 			go func() {
 				if _, err := turns.take(Caller{Client: "c", Gone: gone}); errors.Is(err, errGone) && time.Since(begun) == time.Second {
-					left++
+					left.Add(1)
 				}
 			}()
 			synctest.Wait()
@@ -118,8 +120,8 @@ func TestWhoHasGoneWaitsForNoTurn(t *testing.T) {
 		time.Sleep(time.Second)
 		close(gone)
 		synctest.Wait()
-		if left != 100 || len(turns.waiting) != 0 {
-			t.Errorf("%d have left, %d wait", left, len(turns.waiting))
+		if left.Load() != 100 || len(turns.waiting) != 0 {
+			t.Errorf("%d have left, %d wait", left.Load(), len(turns.waiting))
 		}
 		done()
 		if turns.free != 1 {
