@@ -140,14 +140,13 @@ func (g *Gateway) TryLoad(caddyfile string) error {
 		return err
 	}
 	err = caddy.Load(keepLog(config), true)
-	// Apps start in no fixed order. If the servers had started before another app failed, their listeners are being
-	// closed now.
-	if err != nil && strings.Contains(err.Error(), "app module: start:") {
-		time.Sleep(changeover)
-	}
 	if err == nil {
 		awaitInForce()
+		return nil
 	}
+	// Caddy has replaced the admin endpoint all the same, and if the servers had started before another app failed,
+	// their listeners are being closed now, too.
+	time.Sleep(changeover)
 	return err
 }
 
