@@ -49,11 +49,16 @@ func TestFormWithAccessTokenIsRefused(t *testing.T) { // N15
 		"mixed":                {"multipart/mixed; boundary=B", strings.Replace(part("b"), `name="b"`, `name="b"; x="; name=access_token"`, 1)},
 		"a blank in front":     {multi, strings.Replace(part("b"), `name="b"`, "name=\"b\"\r\nX: y\r\n Content-Disposition: form-data; name=\"access_token\"", 1)}, // Django 3.2
 		"a blank before colon": {multi, strings.Replace(part("b"), "Content-D", "Content-Disposition : form-data; name=\"access_token\"\r\nContent-D", 1)},         // werkzeug 2.2
-		"no end":               {multi, strings.TrimSuffix(part("b"), "--B--\r\n")},
-		"EBCDIC":               {form + "; charset=ibm037", "%81%83%83%85%A2%A2m%A3%96%92%85%95=x"},
-		"UTF-7":                {form + "; charset=\"UTF-7\"", "access%2BAF8-token=x"},
-		"two charsets":         {form + `; x="; charset=ibm037"; charset=utf-8`, "%81%83%83%85%A2%A2m%A3%96%92%85%95=x"},
-		"parts in EBCDIC":      {multi + "; charset=ibm037", part("\x81\x83\x83\x85\xa2\xa2m\xa3\x96\x92\x85\x95")},
+		// Node's formidable 3.5 finds it in these.
+		"a name at an end of another": {multi, strings.Replace(part("b"), `name="b"`, `x-name="access_token"; name="b"`, 1)},
+		"a name in a file's":          {multi, strings.Replace(part("b"), `name="b"`, `filename="x-name=access_token"; name="b"`, 1)},
+		"two kinds":                   {"multipart/form-data; boundary=B; x=urlencoded", part("b")},
+		"no end":                      {multi, strings.TrimSuffix(part("b"), "--B--\r\n")},
+		"quotes around a name":        {multi, strings.Replace(part("b"), `name="b"`, "x='; filename*=utf-8''b; name=access_token; y='; name=b", 1)},
+		"EBCDIC":                      {form + "; charset=ibm037", "%81%83%83%85%A2%A2m%A3%96%92%85%95=x"},
+		"UTF-7":                       {form + "; charset=\"UTF-7\"", "access%2BAF8-token=x"},
+		"two charsets":                {form + `; x="; charset=ibm037"; charset=utf-8`, "%81%83%83%85%A2%A2m%A3%96%92%85%95=x"},
+		"parts in EBCDIC":             {multi + "; charset=ibm037", part("\x81\x83\x83\x85\xa2\xa2m\xa3\x96\x92\x85\x95")},
 	} {
 		p := r.do("writer", http.MethodPost, "/kept", c[1], "Content-Type", c[0], "Idempotency-Key", strings.ReplaceAll(name, " ", "-"))
 		if hits := len(u.Hits()); p.Status != http.StatusBadRequest || hits != 0 {
@@ -99,6 +104,16 @@ func TestFormWithAccessTokenIsRefused(t *testing.T) { // N15
 		{"/kept", "multipart/related; boundary=B", "--B\r\nContent-ID: access_token\r\n\r\nx\r\n--B--\r\n", true},
 		{"/kept", "multipart/related; boundary=B", "--B\r\nContent-Disposition: attachment; filename=access_token\r\n\r\nx\r\n--B--\r\n", true},
 		{"/kept", "multipart/related; boundary=B", "--B\r\nContent-Type: text/xml\r\nContent-ID: <a@b>\r\n\r\nx\r\n--B\r\n\r\ny\r\n--B--\r\n", false},
+		// Spring takes any of multipart for a form, and Node's formidable whatever has one of these words in it.
+		{"/kept", "multipart/alternative; boundary=B", part("access_token"), true},
+		{"/kept", "application/x-multipart; boundary=B", part("access_token"), true},
+		{"/kept", "text/plain; x=multipart; boundary=B", part("access_token"), true},
+		{"/kept", "text/urlencoded", "access_token=x", true},
+		{"/kept", "application/json; x=urlencoded", `{"a":"&access_token=x"}`, true},
+		// .NET's HttpClient names each file twice.
+		{"/kept", multi, strings.Replace(part("b"), `name="b"`, "name=b; filename=b.txt; filename*=utf-8''b.txt", 1), false},
+		{"/kept", multi, strings.Replace(part("b"), `name="b"`, "name=b; filename=\"=?utf-8?B?w6QgLnR4dA==?=\"; filename*=utf-8''%C3%A4%20.txt", 1), false},
+		{"/kept", multi, strings.Replace(part("access_token"), `name="acc`, "filename*=utf-8''b.txt; name=\"acc", 1), true},
 		{"/kept", multi, strings.Replace(part("b"), `name="b"`, "filename=\"b.txt\"; name=\"b\"\r\nContent-Type: text/plain\r\nContent-Length: 1", 1), false},
 		{"/forms", "application/json", `{"access.token":"x"}`, true},
 		{"/parts", "application/json", `{" access token":"x"}`, true},

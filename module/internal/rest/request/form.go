@@ -23,7 +23,7 @@ func checkForm(h http.Header, body []byte) *envelope.Refusal {
 	for _, label := range labels {
 		switch kind := formOf(label); {
 		case kind == noForm || len(body) == 0:
-		case !asciiNames(label):
+		case kind == both || !asciiNames(label):
 			return unreadableForm()
 		case kind == encoded && guard.CarriesToken(string(body)):
 			return envelope.TokenInForm()
@@ -48,25 +48,26 @@ const (
 	encoded       // parameters with & between them
 	parts         // the parts of multipart/form-data, each with a name
 	anyParts      // parts that may have no name
+	both          // encoded to some APIs, parts to others
 )
 
 // formOf returns the kind of form that some API takes a body with this Content-Type for. Rack, Perl's
-// CGI and, behind Caddy, php-fpm take one without a type for a form, werkzeug one of x-url-encoded, and
-// Rack multipart/mixed and multipart/related. To Perl's CGI the type may go on.
+// CGI and, behind Caddy, php-fpm take one without a type for a form, werkzeug one of x-url-encoded, Spring
+// any of multipart, and Node's formidable whatever has one of these words anywhere.
 func formOf(label string) kind {
-	media := strings.ToLower(strings.TrimSpace(label))
-	if end := strings.IndexAny(media, ";, \t"); end >= 0 { // where PHP ends the type
-		media = media[:end]
-	}
+	lower := strings.ToLower(label)
+	isEncoded := strings.TrimSpace(label) == "" || strings.Contains(lower, "urlencoded") || strings.Contains(lower, "url-encoded")
 	switch {
-	case media == "", media == "application/x-url-encoded", strings.HasPrefix(media, "application/x-www-form-urlencoded"):
+	case !strings.Contains(lower, "multipart") && isEncoded:
 		return encoded
-	case strings.HasPrefix(media, "multipart/form-data"):
+	case !strings.Contains(lower, "multipart"):
+		return noForm
+	case isEncoded:
+		return both
+	case strings.HasPrefix(strings.TrimSpace(lower), "multipart/form-data"):
 		return parts
-	case media == "multipart/mixed", media == "multipart/related":
-		return anyParts
 	}
-	return noForm
+	return anyParts
 }
 
 func unreadableForm() *envelope.Refusal {

@@ -126,14 +126,22 @@ func namesIn(head string, form bool) (names []string, ok bool) {
 // escapedName matches a backslash in a name, which Jetty and Rack omit: they read `to\ken` as `token`.
 var escapedName = regexp.MustCompile(`(?i)[;\s]name\s*=\s*"[^"]*\\`)
 
-// oneName matches what some API takes for the name, also within a quoted string. Rack looks for it only up to
-// a colon.
-var oneName = regexp.MustCompile(`(?i)[;\s]name\s*=`)
+// oneName matches what some API takes for the name, also within a quoted string, and Node's formidable in the name
+// of another parameter, `x-name=`. Rack looks for it only up to a colon.
+var oneName = regexp.MustCompile(`(?i)\bname\s*=`)
+
+// encodedFile matches a file name as .NET's HttpClient sends it (RFC 8187), besides a plain one. Its single quotes
+// enclose nothing that any API could take for another parameter.
+var encodedFile = regexp.MustCompile(`(?i);\s*filename\*=[a-z0-9-]+'[a-z0-9-]*'[a-z0-9%!#$&+.^_|~-]*`)
 
 // partName returns the name of a part, and of its file, if every API finds the same ones in its Content-Disposition.
 func partName(disposition string, form bool) (name, file string, ok bool) {
 	found := oneName.FindAllStringIndex(disposition, -1)
-	if !plainQuotes(disposition) || escapedName.MatchString(disposition) || len(found) > 1 || len(found) == 1 && strings.Contains(disposition[:found[0][0]], ":") {
+	quoted := disposition
+	if form {
+		quoted = encodedFile.ReplaceAllString(disposition, "")
+	}
+	if !plainQuotes(quoted) || escapedName.MatchString(disposition) || len(found) > 1 || len(found) == 1 && strings.Contains(disposition[:found[0][0]], ":") {
 		return "", "", false
 	}
 	kind, params, err := mime.ParseMediaType(disposition)

@@ -50,9 +50,9 @@ func bodyNames(label string, body []byte) (names []string, ok bool) {
 		return slices.Sorted(maps.Keys(form)), err == nil
 	case media == "multipart/form-data" && !supply.BeginsWithPart(body, params["boundary"]):
 		return nil, false
-	case strings.HasPrefix(media, "multipart/"):
+	case strings.Contains(strings.ToLower(label), "multipart"):
 		return request.PartNames(label, body)
-	case envelope.IsJSON(media):
+	case envelope.IsJSON(media) && !strings.Contains(strings.ToLower(label), "urlencoded"):
 		var object map[string]json.RawMessage
 		err := json.Unmarshal(body, &object)
 		return slices.Sorted(maps.Keys(object)), err == nil
