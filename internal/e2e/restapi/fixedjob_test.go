@@ -36,6 +36,8 @@ func TestJobBodyCannotContainGatewayParameters(t *testing.T) {
 		{"R11 compressed text", "text/plain", "x-gzip", compressed.String(), 415},
 		{"R11 JSON under another type", "text/plain", "", `{"Mode":"x"}`, 400},
 		{"R11 JSON with a byte order mark", "text/plain", "", "\ufeff" + `{"mode":"x"}`, 400},
+		{"R11 JSON with NaN", "text/plain", "", `{"mode":"x","a":NaN}`, 400}, // Python's
+		{"R11 JSON in UTF-16", "text/plain", "", "\xff\xfe{\x00\"\x00m\x00o\x00d\x00e\x00\"\x00:\x001\x00}\x00", 400},
 		{"R11 a form under another type", "application/octet-stream", "", "a=%zz&mode=x", 400},
 		{"R11 a text in front of the first part", "multipart/form-data; boundary=B", "", "x\r\n" + part, 400},
 		{"R11 a name with an escape", "multipart/form-data; boundary=B", "", strings.Replace(part, `"a"`, `"mo\de"`, 1), 400},
@@ -57,6 +59,26 @@ func TestJobBodyCannotContainGatewayParameters(t *testing.T) {
 		}
 		if p := r.do("writer", "POST", "/imports", c.body, header...); p.Status != c.status {
 			t.Errorf("%s: %d %s, want %d", c.name, p.Status, p.Body, c.status)
+		}
+	}
+}
+
+// R11: nobody looks into a file that a job fetches. As the body it could have what the gateway sends itself.
+func TestFetchedFileIsNoBodyWithGatewayParameters(t *testing.T) {
+	r := start(t, "127.0.0.1:1", `"upstream": $TO`)
+	for _, c := range []struct {
+		config string
+		wrong  bool
+	}{
+		{`"fixed": [{"name": "owner", "value": "me", "in": "body"}], "jobs": [{"path": "files", "upstream": "/files", "fetch": {}}]`, true},
+		{`"fixed": [{"name": "owner", "value": "me", "in": "body"}], "jobs": [{"path": "files", "upstream": "/files", "fetch": {"part": "f"}}]`, false},
+		{`"fixed": [{"name": "owner", "value": "me"}], "jobs": [{"path": "files", "upstream": "/files", "fetch": {}}]`, false},
+		{`"fixed": [{"name": "owner", "value": "me", "in": "body", "operations": ["create"]}], "jobs": [{"path": "files", "upstream": "/files", "fetch": {}}]`, false},
+	} {
+		r.ChangeConfigs(r.with("127.0.0.1:1", `"upstream": $TO, `+c.config))
+		err := r.TryLoad(site)
+		if c.wrong != (err != nil && strings.Contains(err.Error(), "expected `part`")) || !c.wrong && err != nil {
+			t.Errorf("%s: %v", c.config, err)
 		}
 	}
 }

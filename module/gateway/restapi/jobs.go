@@ -15,6 +15,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
 // jobs accepts jobs and answers requests about them.
@@ -66,6 +68,9 @@ func (h *REST) provisionJobs(ctx caddy.Context, digest string) error {
 		if p.queues[q.Path] != nil {
 			return fmt.Errorf("job %s is declared twice", q.Path)
 		}
+		if err := checkFetched(q.Fetch, h.Fixed); err != nil {
+			return fmt.Errorf("job %s: %w", q.Path, err)
+		}
 		p.queues[q.Path] = q
 		p.api.Queues = append(p.api.Queues, q)
 		if err := app.Attach("job "+q.Name, digest, q); err != nil {
@@ -73,6 +78,20 @@ func (h *REST) provisionJobs(ctx caddy.Context, digest string) error {
 		}
 	}
 	h.jobs = p
+	return nil
+}
+
+// checkFetched returns an error if a parameter would be sent in a body that is a fetched file. Nobody looks into that: it
+// could have a value of its own for the parameter.
+func checkFetched(f *job.Fetch, fixed []resource.Fixed) error {
+	if f == nil || f.Part != "" {
+		return nil
+	}
+	for _, p := range jobParams(fixed) {
+		if p.In == supply.Body {
+			return fmt.Errorf("the fetched file is the body, where nothing can be added, expected `part` in `fetch`, or %s of `send fixed` in the query, in a header field, or in resources alone", p.Name)
+		}
+	}
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/textproto"
 	"path"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -54,12 +55,15 @@ func (c *Fetch) newUpload(f *file) (Upload, error) {
 	return u, nil
 }
 
+// form matches what some API takes for the type of a form: werkzeug x-url-encoded, and Node's formidable whatever has one of these words.
+var form = regexp.MustCompile(`(?i)url-?encoded|multipart`)
+
 // fileType returns the media type from the file's server, but never one that makes an upstream
 // read the file's content as parameters of the request: PHP would add them to those of the URL.
 func fileType(label string) string {
 	const unknown = "application/octet-stream"
 	media, params, err := mime.ParseMediaType(label)
-	if err != nil || media == "application/x-www-form-urlencoded" || strings.HasPrefix(media, "multipart/") || strings.HasPrefix(media, "message/") {
+	if err != nil || form.MatchString(label) || strings.HasPrefix(media, "message/") {
 		return unknown
 	}
 	if charset := params["charset"]; charset != "" {

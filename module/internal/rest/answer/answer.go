@@ -94,9 +94,9 @@ var undeclared = &Spec{
 // NewPlain returns the answer to a request that belongs to no operation. A nil plan lets it pass unchanged.
 func NewPlain(plan *splice.Plan) *Answer { return &Answer{Spec: undeclared, Plan: plan} }
 
-// Personal reports whether the answer depends on what its caller may do. Caches must know that even if the upstream
-// permits them to store the answer.
-func (a *Answer) Personal() bool { return a.Shape.links != nil && a.Allowed != nil }
+// Personal reports whether the answer depends on its caller: links on what the caller may do, and cursors belong to it. Caches
+// must know that even if the upstream permits them to store the answer.
+func (a *Answer) Personal() bool { return a.Shape.links != nil && a.Allowed != nil || a.ByCursor() }
 
 // Editor returns an editor for this answer.
 func (a *Answer) Editor(dst io.Writer) *splice.Editor {

@@ -19,6 +19,10 @@ func TestAnswerWithCallerLinksVariesByAuthorization(t *testing.T) {
 	}
 	m, _, _ := table.Match("GET", "/things/1")
 	up, _ := m.Request(mapping.Asked{})
+	g := through(Config{Answer: m.Answer(up, answer.Caller{Allowed: func(string, string) bool { return true }})}, 304, nil, "", 0)
+	if got := g.Header().Get("Vary"); got != "Authorization" {
+		t.Errorf("304: Vary %q", got)
+	}
 	for _, allowed := range []func(string, string) bool{nil, func(string, string) bool { return true }} {
 		g := through(Config{Answer: m.Answer(up, answer.Caller{Allowed: allowed})}, 200, map[string]string{"Content-Type": "application/json"}, `{"r":{"n":1}}`, 0)
 		want := ""

@@ -91,6 +91,9 @@ func (w *Writer) WriteHeader(status int) {
 	case status >= 300 && status < 400 && status != http.StatusNotModified:
 		w.rewriteRedirect(h)
 		return
+	case status == http.StatusNotModified && a.Personal():
+		h.Add("Vary", "Authorization") // as the answer would have that a cache has (RFC 9110 section 15.4.5)
+		w.rewriteLocations(h)
 	case status == http.StatusSwitchingProtocols:
 	case status < 200 || status >= 300 || status == http.StatusPartialContent:
 		w.rewriteLocations(h)

@@ -58,7 +58,10 @@ func bodyNames(label string, body []byte) (names []string, ok bool) {
 		return slices.Sorted(maps.Keys(object)), err == nil
 	}
 	var object map[string]json.RawMessage
-	_ = json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\ufeff")))).Decode(&object) // some ignore what follows it
+	err = json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\ufeff")))).Decode(&object) // some ignore what follows it
+	if err != nil && looseObject.Match(bytes.ReplaceAll(body, []byte{0}, nil)) {
+		return nil, false
+	}
 	names = slices.Sorted(maps.Keys(object))
 	for param := range strings.FieldsFuncSeq(string(body), func(c rune) bool { return c == '&' || c == ';' }) {
 		name, _, _ := strings.Cut(param, "=")
@@ -66,6 +69,10 @@ func bodyNames(label string, body []byte) (names []string, ok bool) {
 	}
 	return names, true
 }
+
+// looseObject matches the beginning of what lenient readers take for an object: Python's reads NaN, and UTF-16 and UTF-32, where
+// there is a NUL beside each letter, and Ruby's skips comments.
+var looseObject = regexp.MustCompile(`(?s)^(?:[\s\x{feff}\x{fffd}]|/\*.*?\*/|//[^\n]*\n)*\{[^\\]`)
 
 var escape = regexp.MustCompile("%[0-9A-Fa-f]{2}")
 

@@ -31,6 +31,14 @@ func TestJobBodyCannotSetGatewayParameters(t *testing.T) {
 		{"", "", "api_key=%zz", http.StatusBadRequest},
 		{"", "", "api%5fkey[%zz]=mine", http.StatusBadRequest},
 		{"text/plain", "", `{"api_key":"mine"} .`, http.StatusBadRequest},
+		// What Python and Ruby read as JSON whatever its type is.
+		{"text/plain", "", `{"api_key":"mine","n":NaN}`, http.StatusBadRequest},
+		{"", "", "{\x00\"\x00a\x00p\x00i\x00_\x00k\x00e\x00y\x00\"\x00:\x001\x00}\x00", http.StatusBadRequest},
+		{"text/plain", "", "\xfe\xff\x00{\x00\"\x00a\x00p\x00i\x00_\x00k\x00e\x00y\x00\"\x00:\x001\x00}", http.StatusBadRequest},
+		{"text/plain", "", "/* a */ // b\n{\"api_key\":1}", http.StatusBadRequest},
+		{"application/rtf", "", `{\rtf1 a}`, 0},
+		{"text/plain", "", "/a\n{}", 0},
+		{"application/multipart; boundary=B", "", "--B\r\nContent-Disposition: form-data; name=\"api_key\"\r\n\r\nmine\r\n--B--\r\n", http.StatusBadRequest}, // formidable
 		{"multipart/mixed; boundary=B", "", "--B\r\nContent-Disposition: form-data; name=\"api_key\"\r\n\r\nmine\r\n--B--\r\n", http.StatusBadRequest},
 		{"multipart/mixed; boundary=B", "", "--B\r\nContent-ID: api_key\r\n\r\nmine\r\n--B--\r\n", http.StatusBadRequest},
 		{"multipart/mixed; boundary=B", "", "--B\r\nContent-ID: <a>\r\n\r\nmine\r\n--B--\r\n", 0},
