@@ -29,6 +29,9 @@ func (n *Names) ToUpstream(object validate.Object) (validate.Object, *envelope.R
 		if n.isTheirs(m.Name) && !renamed || n.isDisguised(m.Name) { // it would stand beside the renamed one
 			return nil, envelope.Invalid(m.Name, UnknownField)
 		}
+		if refused := n.inside.inside[m.Name].check([]string{m.Name}, m.Value); refused != nil {
+			return nil, refused
+		}
 		value := m.Value
 		if words, ok := n.config.Values[m.Name]; ok && string(value) != "null" {
 			var word string

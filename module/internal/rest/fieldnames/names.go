@@ -18,6 +18,7 @@ type Names struct {
 	ours    map[string]string            // by the upstream's name
 	words   map[string]map[string]string // the upstream's member -> its value -> our word
 	similar map[string][]string          // declared names, by what upstreams may take them for
+	inside  place                        // declared names inside members
 	answers answerEdits
 }
 
@@ -83,9 +84,9 @@ func (n *Names) ChangeBodies() bool { return len(n.ours) > 0 || len(n.words) > 0
 
 // Normalize returns the name under which an upstream may store a parameter: PHP removes leading spaces,
 // and replaces other spaces and dots with underscores; many programs (of .NET, Go and databases) ignore
-// case.
+// case; to json-c and cJSON a NUL ends a name.
 func Normalize(name string) string {
-	name = strings.TrimLeft(name, " ")
+	name, _, _ = strings.Cut(strings.TrimLeft(name, " "), "\x00")
 	name = strings.Map(func(c rune) rune {
 		if c == ' ' || c == '.' {
 			return '_'
@@ -122,6 +123,7 @@ func (n *Names) noteDeclared() {
 		field := r.Field
 		if at, err := splice.ParsePointer(field); err == nil && len(at) > 0 {
 			field = at[0]
+			n.inside.add(at)
 		}
 		note(field, n.config.Their(field))
 	}

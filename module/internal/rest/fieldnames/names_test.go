@@ -18,18 +18,19 @@ func TestBodiesGetUpstreamNamesAndValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	for body, want := range map[string]string{
-		`{"title":"a"}`:      `subject="a"`,
-		`{"state":"open"}`:   `state=1`,
-		`{"state":"closed"}`: `state="done"`,
-		`{"state":null}`:     `state=null`,
-		`{"other":[1]}`:      `other=[1]`,
-		`{"state":"new"}`:    `state must be one of: closed, open`,
-		`{"state":1}`:        `state must be one of: closed, open`,
-		`{"subject":"a"}`:    `subject is not a field of this resource`,
-		`{"Title":"a"}`:      `Title is not a field of this resource`,
-		`{"su.bject":"a"}`:   `su.bject="a"`,
-		`{" State":"open"}`:  ` State is not a field of this resource`,
-		`{"_method":"PUT"}`:  `_method must not be there: the method of a request cannot be overridden`,
+		`{"title":"a"}`:       `subject="a"`,
+		`{"state":"open"}`:    `state=1`,
+		`{"state":"closed"}`:  `state="done"`,
+		`{"state":null}`:      `state=null`,
+		`{"other":[1]}`:       `other=[1]`,
+		`{"state":"new"}`:     `state must be one of: closed, open`,
+		`{"state":1}`:         `state must be one of: closed, open`,
+		`{"subject":"a"}`:     `subject is not a field of this resource`,
+		`{"Title":"a"}`:       `Title is not a field of this resource`,
+		`{"su.bject":"a"}`:    `su.bject="a"`,
+		`{"state\u0000":"x"}`: "state\x00 is not a field of this resource",
+		`{" State":"open"}`:   ` State is not a field of this resource`,
+		`{"_method":"PUT"}`:   `_method must not be there: the method of a request cannot be overridden`,
 	} {
 		object, refused := validate.Parse([]byte(body))
 		if refused != nil {
@@ -48,6 +49,39 @@ func TestBodiesGetUpstreamNamesAndValues(t *testing.T) {
 	}
 	if n.Ours("subject") != "title" || n.Ours("x") != "x" || !n.Renamed("subject") || !n.ChangeBodies() || !n.ChangeAnswers() {
 		t.Error("names are not found")
+	}
+}
+
+// Go and .NET ignore the case of a name, and to json-c it ends at a NUL: such a member would bypass its rule.
+func TestNamesInsideMembersHaveOneSpelling(t *testing.T) {
+	n, err := fieldnames.New(&resource.Resource{Validate: []validate.Rule{
+		{Field: "/author/role", Enum: []string{"user"}}, {Field: "/author/Name", Readonly: true}, {Field: "/author/name", Required: true}, {Field: "/a/b/c", Integer: true},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for body, want := range map[string]string{
+		`{"author":{"name":"x","role":"user","Name":"y"}}`:              "",
+		`{"author":{"name":"x","Role":"admin"}}`:                        "/author/Role",
+		`{"author":{"name":"x","role":"user","role\u0000":"admin"}}`:    "/author/role\x00",
+		`{"author":{"NAME":"y"}}`:                                       "/author/NAME",
+		`{"author":{"roles":["admin"],"C":1}}`:                          "",
+		`{"a":{"B":{"c":"x"}}}`:                                         "/a/B",
+		`{"a":{"b":{"c":1,"C":"x"}}}`:                                   "/a/b/C",
+		`{"a":{"x":{"C":"x"}},"author":null,"other":{"Author":[1]}}`:    "",
+		`{"author":[{"Role":1}],"Role":{"Role":"x"},"a":{"b":"C:\\C"}}`: "",
+	} {
+		object, refused := validate.Parse([]byte(body))
+		if refused != nil {
+			t.Fatal(body, refused)
+		}
+		got := ""
+		if _, refused := n.ToUpstream(object); refused != nil {
+			got = refused.Field
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", body, got, want)
+		}
 	}
 }
 
