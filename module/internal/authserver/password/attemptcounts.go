@@ -117,10 +117,28 @@ func knownSuffix(subject string) string {
 func accountKey(username string) string { return "user:" + directory.FoldUsername(username) }
 func subjectKey(id string) string       { return "subject:" + id }
 
+// lateKind begins the keys of attempts that the directory did not answer in time.
+const lateKind = "late"
+
+func lateKey(key string) string { return lateKind + ":" + key }
+
+// lateCharges are the charges for such an attempt, which has these for a failure.
+func lateCharges(of []charge) []charge {
+	late := make([]charge, len(of))
+	for i, one := range of {
+		late[i] = charge{lateKey(one.key), one.rule}
+	}
+	return late
+}
+
 // EndLockout forgets on this node what was counted for a user, at known browsers and elsewhere. The counts of addresses
 // and of other names of the user stay.
 func (c *Checker) EndLockout(subject, username string) {
-	c.Attempts.Forget(subjectKey(subject))
-	c.Attempts.Forget(accountKey(username))
-	c.Attempts.ForgetSuffix("known", knownSuffix(subject))
+	for _, key := range []string{subjectKey(subject), accountKey(username)} {
+		c.Attempts.Forget(key)
+		c.Attempts.Forget(lateKey(key))
+	}
+	for _, kind := range []string{"known", lateKind} {
+		c.Attempts.ForgetSuffix(kind, knownSuffix(subject))
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"log/slog"
+	"net"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -174,7 +176,7 @@ func (c *Checker) evaluate(ctx context.Context, counted *charges, a Attempt) (Ou
 		_, _, err := c.authenticate(ctx, secret.ID(), a.Password)
 		return Outcome{Verdict: Locked, Subject: subject}, err
 	}
-	user, ok, err := c.authenticate(ctx, a.Username, a.Password)
+	user, ok, err := c.askInTime(ctx, a, of)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -190,6 +192,21 @@ func (c *Checker) evaluate(ctx context.Context, counted *charges, a Attempt) (Ou
 		return Outcome{Verdict: Refused, Subject: subject}, nil
 	}
 	return Outcome{Verdict: Accepted, User: user, Subject: subject}, nil
+}
+
+// askInTime authenticates unless too many attempts under these keys got no answer in time. Those are no failures, but a
+// directory that takes longer over each wrong password would answer the right one alone: they have counts of their own,
+// by the same rules. Beyond them the right password gets no answer either.
+func (c *Checker) askInTime(ctx context.Context, a Attempt, of []charge) (directory.User, bool, error) {
+	late := charges{book: c.Attempts}
+	if !late.countAll(lateCharges(slices.Concat(c.addressCharges(a.Address), of))...) {
+		return directory.User{}, false, refusal.Busy(late.retry)
+	}
+	user, ok, err := c.authenticate(ctx, a.Username, a.Password)
+	if timeout := net.Error(nil); !errors.As(err, &timeout) || !timeout.Timeout() {
+		late.giveBack()
+	}
+	return user, ok, err
 }
 
 // authenticate asks the directory and checks its answer.
