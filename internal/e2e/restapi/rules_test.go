@@ -206,8 +206,9 @@ func TestBodyIsValidatedAgainstItsSchema(t *testing.T) {
 		{"POST", "/notes", `{}`, "title"},
 		{"POST", "/notes", `{"title":"Hello","author":{}}`, "/author/name"},
 		{"PUT", "/notes/1", `{"author":{"name":"x"}}`, "title"},
-		{"PATCH", "/notes/1", `{"author":{"name":"x","Name":"y"}}`, "/author/Name"},           // Go and .NET ignore case
-		{"PATCH", "/notes/1", `{"author":{"name":"x","name\u0000":"y"}}`, "/author/name\x00"}, // to json-c the name ends there
+		{"PATCH", "/notes/1", `{"author":{"name":"x","Name":"y"}}`, "/author/Name"},                    // Go and .NET ignore case
+		{"PATCH", "/notes/1", `{"author":{"name":"x","name\u0000":"y"}}`, "/author/name\x00"},          // to json-c the name ends there
+		{"PATCH", "/notes/1", `{"author":{"name":"x","__proto__":{"name":"y"}}}`, "/author/__proto__"}, // JavaScript's Object.assign
 		{"PATCH", "/notes/1", `{"title":null}`, "title"},
 		{"PATCH", "/notes/1", `{"title":"Hi"}`, "title"},
 		{"PATCH", "/notes/1", `{"due":"2026-02-30"}`, "due"},

@@ -40,7 +40,7 @@ func (p *place) check(path []string, value json.RawMessage) *envelope.Refusal {
 	}
 	for _, m := range object {
 		at := append(slices.Clone(path), m.Name)
-		if exact := p.similar[Normalize(m.Name)]; len(exact) > 0 && !slices.Contains(exact, m.Name) {
+		if isDisguised(p.similar, m.Name) {
 			return envelope.Invalid(validate.Field(at...), UnknownField)
 		}
 		if refused := p.inside[m.Name].check(at, m.Value); refused != nil {

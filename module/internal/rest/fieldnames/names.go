@@ -132,7 +132,11 @@ func (n *Names) noteDeclared() {
 }
 
 // isDisguised reports whether a name is a declared one in another spelling.
-func (n *Names) isDisguised(name string) bool {
-	exact := n.similar[Normalize(name)]
-	return len(exact) > 0 && !slices.Contains(exact, name)
+func (n *Names) isDisguised(name string) bool { return isDisguised(n.similar, name) }
+
+// isDisguised reports whether an upstream could take a member for one of those that are declared beside it, listed by
+// their normalized names. JavaScript's Object.assign makes all that is in __proto__ such members.
+func isDisguised(similar map[string][]string, name string) bool {
+	exact := similar[Normalize(name)]
+	return (len(exact) > 0 || name == "__proto__") && !slices.Contains(exact, name)
 }

@@ -64,6 +64,9 @@ func TestNamesInsideMembersHaveOneSpelling(t *testing.T) {
 		`{"author":{"name":"x","role":"user","Name":"y"}}`:              "",
 		`{"author":{"name":"x","Role":"admin"}}`:                        "/author/Role",
 		`{"author":{"name":"x","role":"user","role\u0000":"admin"}}`:    "/author/role\x00",
+		`{"author":{"__proto__":{"role":"admin"}}}`:                     "/author/__proto__", // JavaScript's Object.assign
+		`{"__proto__":{"other":"x"}}`:                                   "__proto__",
+		`{"other":{"__proto__":{"role":"x"}}}`:                          "",
 		`{"author":{"NAME":"y"}}`:                                       "/author/NAME",
 		`{"author":{"roles":["admin"],"C":1}}`:                          "",
 		`{"a":{"B":{"c":"x"}}}`:                                         "/a/B",
