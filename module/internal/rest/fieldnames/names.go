@@ -140,3 +140,10 @@ func isDisguised(similar map[string][]string, name string) bool {
 	exact := similar[Normalize(name)]
 	return (len(exact) > 0 || name == "__proto__") && !slices.Contains(exact, name)
 }
+
+// IsDisguisedInForm reports whether a name in a form is a declared one to Spring or ASP.NET: `!role` gives role a value if
+// there is none, `_role` empties it, and `author.role` is the role inside author.
+func (n *Names) IsDisguisedInForm(name string) bool {
+	plain, _, _ := strings.Cut(strings.TrimLeft(name, "!_"), ".")
+	return plain != name && len(n.similar[Normalize(plain)]) > 0 && !slices.Contains(n.similar[Normalize(name)], name)
+}
