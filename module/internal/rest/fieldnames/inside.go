@@ -15,17 +15,17 @@ type place struct {
 }
 
 // add notes the place of a member.
-func (p *place) add(at []string) {
+func (p *place) add(at []string, asXML bool) {
 	if p.inside == nil {
 		p.similar, p.inside = make(map[string][]string), make(map[string]*place)
 	}
 	name := at[0]
 	if p.inside[name] == nil {
 		p.inside[name] = new(place)
-		p.similar[Normalize(name)] = append(p.similar[Normalize(name)], name)
+		noteSimilar(p.similar, name, asXML)
 	}
 	if len(at) > 1 {
-		p.inside[name].add(at[1:])
+		p.inside[name].add(at[1:], asXML)
 	}
 }
 

@@ -100,10 +100,10 @@ func Normalize(name string) string {
 // bypass its rules, and the upstream could take it for the declared one.
 func (n *Names) noteDeclared() {
 	n.similar = make(map[string][]string, 1)
+	asXML := slices.ContainsFunc(n.config.Routes, func(r resource.Route) bool { return r.As == "xml" })
 	note := func(names ...string) {
 		for _, name := range names {
-			at := Normalize(name)
-			n.similar[at] = append(n.similar[at], name)
+			noteSimilar(n.similar, name, asXML)
 		}
 	}
 	note(resource.MethodMember)
@@ -123,12 +123,28 @@ func (n *Names) noteDeclared() {
 		field := r.Field
 		if at, err := splice.ParsePointer(field); err == nil && len(at) > 0 {
 			field = at[0]
-			n.inside.add(at)
+			n.inside.add(at, asXML)
 		}
 		note(field, n.config.Their(field))
 	}
 	note(n.config.Replace...)
 	note(n.config.Batch...)
+}
+
+// noteSimilar adds a declared name to those that upstreams may take for the same one. Where bodies become XML, an
+// attribute is similar to an element: Java's Jackson reads both as the same member.
+func noteSimilar(similar map[string][]string, name string, asXML bool) {
+	at := Normalize(name)
+	similar[at] = append(similar[at], name)
+	if !asXML {
+		return
+	}
+	if element, ok := strings.CutPrefix(at, "@"); ok {
+		at = element
+	} else {
+		at = "@" + at
+	}
+	similar[at] = append(similar[at], name)
 }
 
 // isDisguised reports whether a name is a declared one in another spelling.

@@ -88,6 +88,36 @@ func TestNamesInsideMembersHaveOneSpelling(t *testing.T) {
 	}
 }
 
+// In XML, Java's Jackson reads an attribute and an element of one name as the same member.
+func TestAttributesAreOtherSpellingsInXML(t *testing.T) {
+	rules := []validate.Rule{{Field: "role", Readonly: true}, {Field: "@lang", Enum: []string{"en"}}, {Field: "id"}, {Field: "@id"}, {Field: "/author/role", Enum: []string{"user"}}}
+	for _, as := range []string{"xml", "json"} {
+		n, err := fieldnames.New(&resource.Resource{Validate: rules, Routes: []resource.Route{{Method: "POST", As: as}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for body, want := range map[string]string{
+			`{"@role":"x"}`: "@role", `{"lang":"x"}`: "lang", `{"author":{"@Role":"x"}}`: "/author/@Role",
+			`{"id":1,"@id":1,"@lang":"en","@x":1,"author":{"role":"user"}}`: "",
+		} {
+			if as == "json" {
+				want = "" // JSON-LD has both
+			}
+			object, refused := validate.Parse([]byte(body))
+			if refused != nil {
+				t.Fatal(body, refused)
+			}
+			got := ""
+			if _, refused := n.ToUpstream(object); refused != nil {
+				got = refused.Field
+			}
+			if got != want {
+				t.Errorf("%s %s: %q, want %q", as, body, got, want)
+			}
+		}
+	}
+}
+
 func TestContradictoryDeclarationsAreRefused(t *testing.T) {
 	for want, r := range map[string]resource.Resource{
 		"a has the name": {Rename: map[string]string{"x": "a", "y": "a"}},
