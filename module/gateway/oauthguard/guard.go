@@ -169,11 +169,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		return g.refuse(w, r, &d, cors)
 	}
 	g.prepareRequest(r, &d)
-	var setCORS func(http.Header)
-	if cors != (guard.CORS{}) {
-		setCORS = cors.Set
-	}
-	answer := g.answers.From(w, setCORS)
+	answer := g.answers.From(w, setFields(cors, d.Access != nil))
 	if d.Redact {
 		err = g.passLeakedToken(answer, r, next)
 	} else {
@@ -184,6 +180,22 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		cors.Set(w.Header())
 	}
 	return err
+}
+
+// setFields returns what the guard adds to the header of a response; verified says whether its request had a token.
+func setFields(cors guard.CORS, verified bool) func(http.Header) {
+	switch {
+	case cors == (guard.CORS{}) && verified:
+		return guard.VaryByToken
+	case cors == (guard.CORS{}):
+		return nil
+	case !verified:
+		return cors.Set
+	}
+	return func(h http.Header) {
+		cors.Set(h)
+		guard.VaryByToken(h)
+	}
 }
 
 // refuse answers a request that does not pass, or leaves that to the site's error handlers. A `handle_errors` may send the

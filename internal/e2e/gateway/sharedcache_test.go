@@ -1,0 +1,38 @@
+package gateway
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"testing"
+)
+
+// A shared cache in front of the gateway must not give a guarded response to somebody without a token.
+func TestStorableResponsesOfGuardedRoutesVaryByToken(t *testing.T) {
+	for name, guard := range map[string]string{"": "", " with cors": "cors " + app} {
+		t.Run("behind a guard"+name, func(t *testing.T) {
+			g, up := start(t, "$GUARD", guard)
+			token, _ := g.Token(t, machine, url.Values{"grant_type": {"client_credentials"}, "scope": {"read"}}).JSON(t)["access_token"].(string)
+			for _, c := range []struct {
+				path, token, control string
+				want                 bool
+			}{
+				{"/read", token, "public, max-age=60", true},
+				{"/read", token, "max-age=60", true},
+				{"/read", token, "private, max-age=60", false},
+				{"/read", token, "", false},
+				{"/public", "", "public, max-age=60", false},
+			} {
+				up.Answer(func(w http.ResponseWriter, r *http.Request) {
+					if c.control != "" {
+						w.Header().Set("Cache-Control", c.control)
+					}
+				})
+				p := g.Call(t, http.MethodGet, c.path, c.token)
+				if got := slices.Contains(p.Header["Vary"], "Authorization"); p.Status != http.StatusOK || got != c.want {
+					t.Errorf("%s, %s: %d, Vary %q", c.path, c.control, p.Status, p.Header["Vary"])
+				}
+			}
+		})
+	}
+}
