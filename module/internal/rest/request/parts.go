@@ -10,12 +10,11 @@ import (
 )
 
 // PartNames returns the names of the parts of a multipart body. ok is false if APIs would find different ones.
-// PHP, for example, uses the first "boundary" in the line whatever it belongs to, accepts a boundary after any
-// line feed, reads on after the last one, and ignores the type of a Content-Disposition.
+// PHP, for example, accepts a boundary after any line feed, reads on after the last one, and ignores the type of a
+// Content-Disposition.
 func PartNames(label string, body []byte) (names []string, ok bool) {
-	_, params, err := mime.ParseMediaType(label)
-	boundary, lower := params["boundary"], strings.ToLower(label)
-	if err != nil || !plainBoundary(boundary) || strings.Count(lower, "boundary") > 1 || !strings.Contains(lower, "boundary=") {
+	boundary, ok := boundaryIn(label)
+	if !ok {
 		return nil, false
 	}
 	heads, ok := partHeads(body, boundary)
@@ -40,10 +39,27 @@ func PartNames(label string, body []byte) (names []string, ok bool) {
 	return names, true
 }
 
-// plainBoundary reports whether a boundary consists of the characters of RFC 2046 section 5.1.1
-// without the blank, so that it needs no escapes.
+// boundaryIn returns the boundary in a Content-Type if every API finds the same one. PHP takes what follows the first
+// "boundary" in the line, whatever that belongs to, others the last, and nearly nobody knows escapes. The boundaries of
+// browsers have that word in them, such as ----WebKitFormBoundary0123.
+func boundaryIn(label string) (boundary string, ok bool) {
+	_, params, err := mime.ParseMediaType(label)
+	boundary = params["boundary"]
+	if err != nil || !plainBoundary(boundary) {
+		return "", false
+	}
+	label, value := strings.ToLower(label), strings.ToLower(boundary)
+	before, after, ok := strings.Cut(label, `boundary="`+value+`"`)
+	if !ok {
+		before, after, ok = strings.Cut(label, "boundary="+value)
+	}
+	return boundary, ok && !strings.Contains(before, "boundary") && !strings.Contains(after, "boundary") && !strings.Contains(value, "boundary=")
+}
+
+// plainBoundary reports whether a boundary consists of the characters of RFC 2046 section 5.1.1, so that it needs no
+// escapes, without the blank and the comma, where Rack ends it even in quotes.
 func plainBoundary(b string) bool {
-	const other = "'()+_,-./:=?"
+	const other = "'()+_-./:=?"
 	return b != "" && len(b) <= 70 && !strings.ContainsFunc(b, func(c rune) bool {
 		return !('0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || strings.ContainsRune(other, c))
 	})
@@ -53,25 +69,32 @@ func plainBoundary(b string) bool {
 // if the last of these lines, and only that, is not the end, or if APIs would read a head in different ways.
 func partHeads(body []byte, boundary string) (heads []string, ok bool) {
 	delimiter := []byte("--" + boundary)
-	for at := 0; ; {
-		i := bytes.Index(body[at:], delimiter)
+	for at := nextLine(body, 0, delimiter); at < len(body); {
+		begin := at + len(delimiter)
+		at = nextLine(body, begin, delimiter)
+		text := body[begin:at] // no head is longer: the next line with the boundary may look like a field
+		if bytes.HasPrefix(text, []byte("--")) {
+			return heads, at == len(body)
+		}
+		head, plain := headOf(text)
+		if !plain {
+			return nil, false
+		}
+		heads = append(heads, head)
+	}
+	return nil, false
+}
+
+// nextLine returns where the next line begins with a prefix, with any line ending in front, or the end of the text.
+func nextLine(text []byte, from int, prefix []byte) int {
+	for at := from; ; at++ {
+		i := bytes.Index(text[at:], prefix)
 		if i < 0 {
-			return heads, ok
+			return len(text)
 		}
-		at += i
-		if behind := body[at+len(delimiter):]; at == 0 || body[at-1] == '\n' || body[at-1] == '\r' {
-			if ok { // something is behind the end
-				return nil, false
-			}
-			if ok = bytes.HasPrefix(behind, []byte("--")); !ok {
-				head, plain := headOf(behind)
-				if !plain {
-					return nil, false
-				}
-				heads = append(heads, head)
-			}
+		if at += i; at == 0 || text[at-1] == '\n' || text[at-1] == '\r' {
+			return at
 		}
-		at++
 	}
 }
 
