@@ -46,6 +46,24 @@ func TestMultipartFormHasNoNamesThatAreReadAsOthers(t *testing.T) {
 	}
 }
 
+// What is in a member without a name is in brackets alone. Rack and qs, which Express uses, read [role] as role.
+func TestFormHasNoMemberWithoutAName(t *testing.T) {
+	u := harness.NewUpstream(t)
+	r := start(t, u.Addr, `"upstream": $TO, "resources": [
+		{"path": "forms", "validate": [{"field": "role", "readonly": true}],
+			"routes": [{"method": "POST", "path": "/forms", "upstream": "/forms.php", "as": "form"}, {"method": "PUT", "path": "/forms/{id}", "upstream": "/forms.php", "as": "multipart"},
+				{"method": "PATCH", "path": "/forms/{id}", "upstream": "/forms.php", "as": "json"}]}]`)
+	for _, body := range []string{`{"": {"role": "admin"}}`, `{"": {"access_token": "x"}}`, `{"": {"_method": "DELETE"}}`, `{"": ["x"]}`} {
+		for _, at := range [][2]string{{"POST", "/forms"}, {"PUT", "/forms/1"}, {"PATCH", "/forms/1"}} {
+			p := r.do("writer", at[0], at[1], body, "Content-Type", "application/json")
+			refused := at[0] != "PATCH"
+			if hits := len(u.Hits()); (p.Status == 400) != refused || (hits == 0) != refused {
+				t.Errorf("%s %s: %d %s, %d arrived", at[0], body, p.Status, p.Body, hits)
+			}
+		}
+	}
+}
+
 // A member whose name Spring or ASP.NET reads as another in a form would bypass what is declared for that one.
 func TestFormHasNoOtherSpellingsOfDeclaredNames(t *testing.T) {
 	u := harness.NewUpstream(t)

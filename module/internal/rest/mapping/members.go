@@ -133,6 +133,9 @@ func (m members) form(as string, limit int, encode func(string) string) (media s
 		d := json.NewDecoder(bytes.NewReader(member.Value))
 		d.UseNumber()
 		f := fields{text: d, name: []byte(member.Name), add: add, isUnfit: isUnfit}
+		if member.Name == "" { // Rack and qs read `[role]` as role
+			return media, nil, envelope.Refuse(http.StatusBadRequest, "the body has a member without a name")
+		}
 		if isUnfit(member.Name) {
 			return media, nil, envelope.Invalid(member.Name, fieldnames.UnknownField)
 		}
