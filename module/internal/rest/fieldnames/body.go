@@ -26,7 +26,7 @@ func (n *Names) ToUpstream(object validate.Object) (validate.Object, *envelope.R
 			return nil, envelope.Invalid(m.Name, "cannot be written")
 		}
 		_, renamed := n.config.Rename[m.Name]
-		if n.isTheirs(m.Name) && !renamed || n.isDisguised(m.Name) { // it would stand beside the renamed one
+		if n.isTheirs(m.Name) && !renamed || n.similar.isDisguised(m.Name) { // it would stand beside the renamed one
 			return nil, envelope.Invalid(m.Name, UnknownField)
 		}
 		if refused := n.inside.inside[m.Name].check([]string{m.Name}, m.Value); refused != nil {

@@ -10,19 +10,19 @@ import (
 
 // place is an object in bodies with the members that rules name there.
 type place struct {
-	similar map[string][]string // their names, by what upstreams may take them for
+	similar similar
 	inside  map[string]*place
 }
 
 // add notes the place of a member.
 func (p *place) add(at []string, asXML bool) {
 	if p.inside == nil {
-		p.similar, p.inside = make(map[string][]string), make(map[string]*place)
+		p.similar, p.inside = newSimilar(asXML), make(map[string]*place)
 	}
 	name := at[0]
 	if p.inside[name] == nil {
 		p.inside[name] = new(place)
-		noteSimilar(p.similar, name, asXML)
+		p.similar.note(name)
 	}
 	if len(at) > 1 {
 		p.inside[name].add(at[1:], asXML)
@@ -40,7 +40,7 @@ func (p *place) check(path []string, value json.RawMessage) *envelope.Refusal {
 	}
 	for _, m := range object {
 		at := append(slices.Clone(path), m.Name)
-		if isDisguised(p.similar, m.Name) {
+		if p.similar.isDisguised(m.Name) {
 			return envelope.Invalid(validate.Field(at...), UnknownField)
 		}
 		if refused := p.inside[m.Name].check(at, m.Value); refused != nil {

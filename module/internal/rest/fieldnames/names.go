@@ -17,7 +17,7 @@ type Names struct {
 	config  *resource.Resource
 	ours    map[string]string            // by the upstream's name
 	words   map[string]map[string]string // the upstream's member -> its value -> our word
-	similar map[string][]string          // declared names, by what upstreams may take them for
+	similar similar                      // declared names
 	inside  place                        // declared names inside members
 	answers answerEdits
 }
@@ -99,11 +99,11 @@ func Normalize(name string) string {
 // noteDeclared notes the declared names. A body must not have them in another spelling: the member would
 // bypass its rules, and the upstream could take it for the declared one.
 func (n *Names) noteDeclared() {
-	n.similar = make(map[string][]string, 1)
 	asXML := slices.ContainsFunc(n.config.Routes, func(r resource.Route) bool { return r.As == "xml" })
+	n.similar = newSimilar(asXML)
 	note := func(names ...string) {
 		for _, name := range names {
-			noteSimilar(n.similar, name, asXML)
+			n.similar.note(name)
 		}
 	}
 	note(resource.MethodMember)
@@ -129,37 +129,4 @@ func (n *Names) noteDeclared() {
 	}
 	note(n.config.Replace...)
 	note(n.config.Batch...)
-}
-
-// noteSimilar adds a declared name to those that upstreams may take for the same one. Where bodies become XML, an
-// attribute is similar to an element: Java's Jackson reads both as the same member.
-func noteSimilar(similar map[string][]string, name string, asXML bool) {
-	at := Normalize(name)
-	similar[at] = append(similar[at], name)
-	if !asXML {
-		return
-	}
-	if element, ok := strings.CutPrefix(at, "@"); ok {
-		at = element
-	} else {
-		at = "@" + at
-	}
-	similar[at] = append(similar[at], name)
-}
-
-// isDisguised reports whether a name is a declared one in another spelling.
-func (n *Names) isDisguised(name string) bool { return isDisguised(n.similar, name) }
-
-// isDisguised reports whether an upstream could take a member for one of those that are declared beside it, listed by
-// their normalized names. JavaScript's Object.assign makes all that is in __proto__ such members.
-func isDisguised(similar map[string][]string, name string) bool {
-	exact := similar[Normalize(name)]
-	return (len(exact) > 0 || name == "__proto__") && !slices.Contains(exact, name)
-}
-
-// IsDisguisedInForm reports whether a name in a form is a declared one to Spring or ASP.NET: `!role` gives role a value if
-// there is none, `_role` empties it, and `author.role` is the role inside author.
-func (n *Names) IsDisguisedInForm(name string) bool {
-	plain, _, _ := strings.Cut(strings.TrimLeft(name, "!_"), ".")
-	return plain != name && len(n.similar[Normalize(plain)]) > 0 && !slices.Contains(n.similar[Normalize(name)], name)
 }

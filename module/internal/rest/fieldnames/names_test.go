@@ -88,9 +88,9 @@ func TestNamesInsideMembersHaveOneSpelling(t *testing.T) {
 	}
 }
 
-// In XML, Java's Jackson reads an attribute and an element of one name as the same member.
-func TestAttributesAreOtherSpellingsInXML(t *testing.T) {
-	rules := []validate.Rule{{Field: "role", Readonly: true}, {Field: "@lang", Enum: []string{"en"}}, {Field: "id"}, {Field: "@id"}, {Field: "/author/role", Enum: []string{"user"}}}
+// In XML, Java's Jackson reads an attribute and an element of one name as the same member, and Rails a hyphen as an underscore.
+func TestOtherSpellingsInXML(t *testing.T) {
+	rules := []validate.Rule{{Field: "role", Readonly: true}, {Field: "@lang", Enum: []string{"en"}}, {Field: "id"}, {Field: "@id"}, {Field: "/author/role", Enum: []string{"user"}}, {Field: "status_id", Readonly: true}, {Field: "/author/is-x", Integer: true}}
 	for _, as := range []string{"xml", "json"} {
 		n, err := fieldnames.New(&resource.Resource{Validate: rules, Routes: []resource.Route{{Method: "POST", As: as}}})
 		if err != nil {
@@ -98,7 +98,8 @@ func TestAttributesAreOtherSpellingsInXML(t *testing.T) {
 		}
 		for body, want := range map[string]string{
 			`{"@role":"x"}`: "@role", `{"lang":"x"}`: "lang", `{"author":{"@Role":"x"}}`: "/author/@Role",
-			`{"id":1,"@id":1,"@lang":"en","@x":1,"author":{"role":"user"}}`: "",
+			`{"status-id":"x"}`: "status-id", `{"@Status-ID":"x"}`: "@Status-ID", `{"author":{"is_x":"x"}}`: "/author/is_x",
+			`{"id":1,"@id":1,"@lang":"en","@x":1,"author":{"role":"user","is-x":1},"other-id":1}`: "",
 		} {
 			if as == "json" {
 				want = "" // JSON-LD has both

@@ -1,0 +1,62 @@
+package fieldnames
+
+import (
+	"slices"
+	"strings"
+)
+
+// similar are declared names, by what upstreams may take them for.
+type similar struct {
+	names map[string][]string
+	asXML bool // some bodies become XML
+}
+
+func newSimilar(asXML bool) similar { return similar{make(map[string][]string, 1), asXML} }
+
+// key returns what an upstream may take a name for. Rails turns hyphens in XML into underscores.
+func (s similar) key(name string) string {
+	name = Normalize(name)
+	if s.asXML {
+		name = strings.ReplaceAll(name, "-", "_")
+	}
+	return name
+}
+
+// note adds a declared name. Where bodies become XML, an attribute is similar to an element: Java's Jackson reads both as
+// the same member.
+func (s similar) note(name string) {
+	at := s.key(name)
+	s.names[at] = append(s.names[at], name)
+	if !s.asXML {
+		return
+	}
+	if element, ok := strings.CutPrefix(at, "@"); ok {
+		at = element
+	} else {
+		at = "@" + at
+	}
+	s.names[at] = append(s.names[at], name)
+}
+
+// isDisguised reports whether an upstream could take a member for a declared one beside it that is spelled in
+// another way. JavaScript's Object.assign makes all that is in __proto__ such members.
+func (s similar) isDisguised(name string) bool {
+	exact := s.names[s.key(name)]
+	return (len(exact) > 0 || name == "__proto__") && !slices.Contains(exact, name)
+}
+
+// isDeclared reports whether a name is spelled as it is declared.
+func (s similar) isDeclared(name string) bool { return slices.Contains(s.names[s.key(name)], name) }
+
+// IsDisguisedInForm reports whether a name in a form is a declared one to Spring or ASP.NET: `!role` gives role a value if
+// there is none, `_role` empties it, and `author.role` is the role inside author.
+func (n *Names) IsDisguisedInForm(name string) bool {
+	plain, _, _ := strings.Cut(name, ".")
+	for _, mark := range []string{"", "!", "_"} { // Spring removes one of each, in this order
+		plain = strings.TrimPrefix(plain, mark)
+		if plain != name && len(n.similar.names[n.similar.key(plain)]) > 0 {
+			return !n.similar.isDeclared(name)
+		}
+	}
+	return false
+}
