@@ -71,8 +71,9 @@ func bodyNames(label string, body []byte) (names []string, ok bool) {
 }
 
 // looseObject matches the beginning of what lenient readers take for an object: Python's reads NaN, and UTF-16 and UTF-32, where
-// there is a NUL beside each letter, and Ruby's skips comments.
-var looseObject = regexp.MustCompile(`(?s)^(?:[\s\x{feff}\x{fffd}]|/\*.*?\*/|//[^\n]*\n)*\{[^\\]`)
+// there is a NUL beside each letter, and Ruby's skips comments. Of encrypted data, and of templates such as {{name}}, as little as
+// possible looks like that.
+var looseObject = regexp.MustCompile(`(?s)^(?:\x{fffd}{2})?(?:[\s\x{feff}]|/\*.*?\*/|//[^\n]*\n)*\{\s*["'}/$\w]`)
 
 var escape = regexp.MustCompile("%[0-9A-Fa-f]{2}")
 

@@ -37,6 +37,8 @@ func TestJobBodyCannotSetGatewayParameters(t *testing.T) {
 		{"text/plain", "", "\xfe\xff\x00{\x00\"\x00a\x00p\x00i\x00_\x00k\x00e\x00y\x00\"\x00:\x001\x00}", http.StatusBadRequest},
 		{"text/plain", "", "/* a */ // b\n{\"api_key\":1}", http.StatusBadRequest},
 		{"application/rtf", "", `{\rtf1 a}`, 0},
+		{"text/plain", "", "{{name}}", 0},
+		{"application/octet-stream", "", "\x81\x92\xa7{\x93a", 0},
 		{"text/plain", "", "/a\n{}", 0},
 		{"application/multipart; boundary=B", "", "--B\r\nContent-Disposition: form-data; name=\"api_key\"\r\n\r\nmine\r\n--B--\r\n", http.StatusBadRequest}, // formidable
 		{"multipart/mixed; boundary=B", "", "--B\r\nContent-Disposition: form-data; name=\"api_key\"\r\n\r\nmine\r\n--B--\r\n", http.StatusBadRequest},
