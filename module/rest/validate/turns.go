@@ -2,7 +2,9 @@ package validate
 
 import (
 	"cmp"
+	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -54,7 +56,7 @@ var large = newTurns(max(1, runtime.GOMAXPROCS(0)/2))
 
 var (
 	errTurn = errors.New("too many large bodies are being checked against schemas")
-	errGone = errors.New("the client has gone while its body waited to be checked against a schema")
+	errGone = fmt.Errorf("the client has gone while its body waited to be checked against a schema: %w", context.Canceled) // no fault of the gateway
 )
 
 func newTurns(n int) *turns {
