@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/internal/authserver"
 )
 
@@ -18,6 +19,7 @@ type tarpit struct {
 	mu     sync.Mutex
 	wrong  map[string]int
 	latest string // the name it was asked about
+	events trail
 }
 
 func (d *tarpit) Authenticate(ctx context.Context, username, password string) (directory.User, bool, error) {
@@ -35,7 +37,7 @@ func (d *tarpit) Authenticate(ctx context.Context, username, password string) (d
 func newTarpit(t *testing.T, perAddress int) (*tokenRig, *tarpit) {
 	d := &tarpit{wrong: make(map[string]int)}
 	return newBrowserRig(t, twoUsers, func(c *authserver.Config) {
-		d.Directory, c.Directory, c.Protect.PerAddress = c.Directory, d, perAddress
+		d.Directory, c.Directory, c.Protect.PerAddress, c.Audit = c.Directory, d, perAddress, &d.events
 	}), d
 }
 
@@ -63,6 +65,9 @@ func TestGuessesWithoutAnAnswerAreLimited(t *testing.T) {
 		}
 	}
 	exhaust()
+	if got := d.events.of(audit.Lockout); len(got) != 1 || got[0].Subject != "u1" || got[0].Reason != "unanswered" {
+		t.Errorf("recorded: %+v", got)
+	}
 	if status := home.tries("ann", annsPassword); status != http.StatusSeeOther {
 		t.Errorf("a browser where she signed in before: %d", status)
 	}
@@ -97,6 +102,9 @@ func TestGuessesWithoutAnAnswerAreLimitedPerAddress(t *testing.T) {
 	}
 	if status := g.browser().tries("ann", annsPassword); status != http.StatusServiceUnavailable {
 		t.Errorf("after 30 guesses from this address: %d", status)
+	}
+	if got := d.events.of(audit.Lockout); len(got) != 0 {
+		t.Errorf("a limited address is no lockout: %+v", got)
 	}
 	g.pass(time.Minute)
 	if status := g.browser().tries("ann", annsPassword); status != http.StatusSeeOther {

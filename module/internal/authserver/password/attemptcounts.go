@@ -62,7 +62,7 @@ func (c *charges) giveBack() {
 // newlyRefused reports whether this attempt locked a name, a user or a browser.
 func (c *charges) newlyRefused() (yes bool) {
 	for _, key := range c.keys {
-		if !strings.HasPrefix(key, "addr:") && c.book.NewlyRefused(key) {
+		if !strings.HasPrefix(strings.TrimPrefix(key, lateKey("")), "addr:") && c.book.NewlyRefused(key) {
 			yes = true
 		}
 	}

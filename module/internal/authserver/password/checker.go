@@ -176,7 +176,7 @@ func (c *Checker) evaluate(ctx context.Context, counted *charges, a Attempt) (Ou
 		_, _, err := c.authenticate(ctx, secret.ID(), a.Password)
 		return Outcome{Verdict: Locked, Subject: subject}, err
 	}
-	user, ok, err := c.askInTime(ctx, a, of)
+	user, ok, err := c.askInTime(ctx, a, subject, of)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -197,7 +197,7 @@ func (c *Checker) evaluate(ctx context.Context, counted *charges, a Attempt) (Ou
 // askInTime authenticates unless too many attempts under these keys got no answer in time. Those are no failures, but a
 // directory that takes longer over each wrong password would answer the right one alone: they have counts of their own,
 // by the same rules. Beyond them the right password gets no answer either.
-func (c *Checker) askInTime(ctx context.Context, a Attempt, of []charge) (directory.User, bool, error) {
+func (c *Checker) askInTime(ctx context.Context, a Attempt, subject string, of []charge) (directory.User, bool, error) {
 	late := charges{book: c.Attempts}
 	if !late.countAll(lateCharges(slices.Concat(c.addressCharges(a.Address), of))...) {
 		return directory.User{}, false, refusal.Busy(late.retry)
@@ -205,6 +205,9 @@ func (c *Checker) askInTime(ctx context.Context, a Attempt, of []charge) (direct
 	user, ok, err := c.authenticate(ctx, a.Username, a.Password)
 	if timeout := net.Error(nil); !errors.As(err, &timeout) || !timeout.Timeout() {
 		late.giveBack()
+	}
+	if late.newlyRefused() {
+		c.recordName(context.WithoutCancel(ctx), audit.Event{Name: audit.Lockout, Reason: "unanswered"}, a.Username, subject)
 	}
 	return user, ok, err
 }
