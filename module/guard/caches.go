@@ -19,8 +19,8 @@ func VaryByToken(h http.Header) {
 // isStorable reports whether some shared cache takes a response for one that it may store, without being told so by its
 // own configuration.
 func isStorable(h http.Header) bool {
-	for _, targeted := range [...]string{"Cdn-Cache-Control", "Surrogate-Control", "X-Accel-Expires"} { // RFC 9213, and older ones
-		if len(h[targeted]) > 0 {
+	for name := range h { // fields for caches of one kind: RFC 9213, such as CDN-Cache-Control, and older ones
+		if strings.HasSuffix(name, "-Cache-Control") || name == "Surrogate-Control" || name == "Edge-Control" || name == "X-Accel-Expires" {
 			return true
 		}
 	}

@@ -27,6 +27,7 @@ func TestStorableResponsesVaryByToken(t *testing.T) {
 		{http.Header{"Cache-Control": {"private"}, "Cdn-Cache-Control": {"max-age=60"}}, []string{authorization}},
 		{http.Header{"Cache-Control": {"private"}, "Surrogate-Control": {"max-age=60"}}, []string{authorization}},
 		{http.Header{"X-Accel-Expires": {"60"}}, []string{authorization}},
+		{http.Header{"Cache-Control": {"private"}, "Cloudflare-Cdn-Cache-Control": {"max-age=60"}}, []string{authorization}},
 	} {
 		before := c.header.Clone()
 		if VaryByToken(c.header); !slices.Equal(c.header["Vary"], c.want) {
