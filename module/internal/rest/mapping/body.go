@@ -44,7 +44,7 @@ func (req request) buildBody(a Asked, query string, set http.Header) ([]byte, *e
 		if theirs.passesToken(object) {
 			return nil, envelope.TokenInForm()
 		}
-		if refused := theirs.checkAgainstQuery(object, query); refused != nil {
+		if refused := theirs.checkAgainstQuery(object, query, wrap); refused != nil {
 			return nil, refused
 		}
 		for _, member := range object {

@@ -83,3 +83,48 @@ func TestUnsendableOperationsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// PHP's $_REQUEST, and TYPO3, have the body's value of a name that is in the address too, also inside brackets.
+func TestFormsContradictNoParameterOfTheAddress(t *testing.T) {
+	routed := func(upstream, as string) []resource.Route {
+		return []resource.Route{{Method: "POST", Path: "/x", Upstream: upstream, As: as}}
+	}
+	for _, c := range []struct {
+		upstream, wrap, body, field string // field "": accepted
+	}{
+		{"/a?act=add", "", `{"act":"drop"}`, "act"},
+		{"/a?act=add", "", `{"act":"add","b":1}`, ""},
+		{"/a?act=add&ACT=add", "", `{"act":"add"}`, "act"},
+		{"/a?filter%5Bx%5D=1", "", `{"filter":{"x":2}}`, "filter"},
+		{"/a?filter[x]=1", "", `{"filter":{"y":2}}`, "filter"}, // Rack takes one of the two
+		{"/a?filter[x]=1", "", `{"Filter":1}`, "Filter"},
+		{"/a?ids[]=1", "", `{"ids":[2]}`, "ids"},
+		{"/a?filter[x]=1", "", `{"x":2}`, ""},
+		{"/a?tx[action]=create&tx[who][id]=1", "tx", `{"action":"delete"}`, "action"},
+		{"/a?tx[action]=create", "tx", `{"action":"create","title":"a"}`, ""},
+		{"/a?tx[action]=create", "tx", `{"action":{"x":1}}`, "action"},
+		{"/a?tx[who][id]=1", "tx", `{"who":{"id":2}}`, "who"},
+		{"/a?other[action]=create", "tx", `{"action":"delete"}`, ""},
+	} {
+		for _, as := range []string{"form", "multipart"} {
+			all, err := routes.New([]resource.Resource{{Path: "x", Wrap: c.wrap, Routes: routed(c.upstream, as)}})
+			if err != nil {
+				t.Fatal(c, err)
+			}
+			m, _, refused := all.Match("POST", "/x")
+			if refused != nil {
+				t.Fatal(c, refused)
+			}
+			_, refused = m.Operation.Requests.Request(m.Values, mapping.Asked{
+				Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(c.body),
+			})
+			field := ""
+			if refused != nil {
+				field = refused.Field
+			}
+			if field != c.field {
+				t.Errorf("%s %+v: refused %q", as, c, field)
+			}
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/fieldnames"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
@@ -56,23 +57,50 @@ func (m members) passesToken(object validate.Object) bool {
 	})
 }
 
-// checkAgainstQuery refuses members that would replace a parameter of the upstream's address: upstreams that read both
-// as one (PHP's $_REQUEST) mostly prefer the body. Equal values are allowed: clients send back the id they were given.
-func (m members) checkAgainstQuery(object validate.Object, rawQuery string) *envelope.Refusal {
+// checkAgainstQuery refuses members that would replace a parameter of the upstream's address, or a part of one: `filter`
+// beside `filter[x]=1`, and below the wrap article `state` beside `article[state]=draft`. Upstreams that read both as one
+// (PHP's $_REQUEST) mostly prefer the body. Equal values are allowed: clients send back the id they were given.
+func (m members) checkAgainstQuery(object validate.Object, rawQuery, wrap string) *envelope.Refusal {
 	if rawQuery == "" {
 		return nil
 	}
 	query, _ := url.ParseQuery(rawQuery) // the template has checked it
-	given := make(map[string][2]string, len(query))
+	given := make(map[string]parameter, len(query))
 	for name, values := range query {
-		given[fieldnames.Normalize(name)] = [2]string{name, values[0]}
+		p := parameter{name, values[0], !slices.ContainsFunc(values, func(v string) bool { return v != values[0] })}
+		if outer, inner, nested := strings.Cut(name, "["); nested {
+			step, rest, _ := strings.Cut(inner, "]")
+			switch {
+			case wrap == "":
+				p.name, p.whole = outer, false
+			case fieldnames.Normalize(outer) == fieldnames.Normalize(wrap):
+				p.name, p.whole = step, p.whole && rest == ""
+			default:
+				continue // the body has no such member
+			}
+		}
+		at := fieldnames.Normalize(p.name)
+		if other, twice := given[at]; twice && other != p {
+			p.whole = false
+		}
+		given[at] = p
 	}
 	for i, member := range m {
-		if p, ok := given[fieldnames.Normalize(member.Name)]; ok && (member.Name != p[0] || scalarText(member.Value) != p[1]) {
+		if p, ok := given[fieldnames.Normalize(member.Name)]; ok && !p.equals(member) {
 			return envelope.Invalid(object[i].Name, "is given by the address already")
 		}
 	}
 	return nil
+}
+
+// parameter is one of the upstream's address. A member can be equal to one that is whole.
+type parameter struct {
+	name, value string
+	whole       bool
+}
+
+func (p parameter) equals(m validate.Member) bool {
+	return p.whole && m.Name == p.name && scalarText(m.Value) == p.value
 }
 
 func scalarText(value json.RawMessage) string {
