@@ -82,3 +82,27 @@ func TestFetchedFileIsNoBodyWithGatewayParameters(t *testing.T) {
 		}
 	}
 }
+
+// PHP's $_REQUEST has the form's value of a name that is in the address too: whoever may make a job of /api.php?mod=import could
+// have the API do anything else.
+func TestFormOfAJobCannotReplaceParametersOfItsAddress(t *testing.T) {
+	u := harness.NewUpstream(t)
+	r := start(t, u.Addr, `"upstream": $TO, "resources": [
+		{"path": "forms", "routes": [{"method": "POST", "path": "/forms", "upstream": "/api.php?mod=add", "as": "form"}]},
+		{"path": "streams", "routes": [{"method": "POST", "path": "/streams", "upstream": "/stream.php"}]}],
+		"jobs": [{"path": "imports", "upstream": "/api.php?mod=import"}, {"path": "forms", "upstream": "/api.php?act=import", "when": "preferred"},
+			{"path": "streams", "upstream": "/api.php?act=import", "when": "preferred"}]`)
+	const form, object = "application/x-www-form-urlencoded", "application/json"
+	for _, c := range []struct {
+		path, media, body string
+		status            int
+	}{
+		{"/imports", form, "mod=drop", 400}, {"/imports", form, "a=mod", 202}, {"/imports", object, `{"mod":"drop"}`, 202},
+		{"/forms", object, `{"act":"drop"}`, 400}, {"/forms", object, `{"mod":"drop"}`, 400}, {"/forms", object, `{"a":1}`, 202},
+		{"/streams", form, "act=drop", 400}, {"/streams", form, "a=1", 202},
+	} {
+		if p := r.do("writer", "POST", c.path, c.body, "Content-Type", c.media, "Prefer", "respond-async"); p.Status != c.status {
+			t.Errorf("%s %s: %d %s, want %d", c.path, c.body, p.Status, p.Body, c.status)
+		}
+	}
+}

@@ -39,6 +39,9 @@ func (p *jobs) submit(w http.ResponseWriter, c *call, d decision) error {
 		if refused := upstream.CheckJobBody(jobBodyParams(p.h.Fixed, c.account), c.Request.Header, body); refused != nil {
 			return refused
 		}
+		if refused := upstream.CheckJobForm(queryOf(q), c.Request.Header, body); refused != nil {
+			return refused
+		}
 	}
 	return p.api.Submit(w, &c.Call, q, d.wish, c.version(), job.Request{Body: body, ContentType: label})
 }
@@ -62,6 +65,7 @@ func (p *jobs) submitOperation(w http.ResponseWriter, c *call, q *job.Queue, wis
 	if err := p.h.readRequest(c, m); err != nil {
 		return err
 	}
+	c.Asked.JobQuery = queryOf(q)
 	return p.h.handlerOf(c, func(w http.ResponseWriter, c *call) error {
 		up, refused := c.Match.Request(c.Asked)
 		if refused != nil {
@@ -72,6 +76,9 @@ func (p *jobs) submitOperation(w http.ResponseWriter, c *call, q *job.Queue, wis
 			if body, refused = request.ReadBody(c.Request, p.h.MaxBody); refused != nil {
 				return refused
 			}
+			if refused = upstream.CheckJobForm(queryOf(q), c.Request.Header, body); refused != nil {
+				return refused
+			}
 		}
 		label := c.Request.Header.Get("Content-Type")
 		if changed, ok := up.Set["Content-Type"]; ok {
@@ -79,6 +86,12 @@ func (p *jobs) submitOperation(w http.ResponseWriter, c *call, q *job.Queue, wis
 		}
 		return p.api.Submit(w, &c.Call, q, wish, c.version(), job.Request{Body: body, ContentType: label})
 	})(w, &c.Call)
+}
+
+// queryOf returns the query of a job's address.
+func queryOf(q *job.Queue) string {
+	_, query, _ := strings.Cut(q.Upstream, "?")
+	return query
 }
 
 // refuseParameters refuses any query: a job has a path of its own, without one.

@@ -18,7 +18,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
-// buildBody checks the client's body, and translates it for the upstream. query is that of the upstream's address.
+// buildBody checks the client's body, and translates it for the upstream. query is that of the address that it is sent to.
 func (req request) buildBody(a Asked, query string, set http.Header) ([]byte, *envelope.Refusal) {
 	empty := len(a.Body) == 0 && (req.Kind == resource.Action || req.Kind == resource.Delete)
 	if empty && req.placed == nil {

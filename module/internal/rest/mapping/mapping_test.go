@@ -90,21 +90,24 @@ func TestFormsContradictNoParameterOfTheAddress(t *testing.T) {
 		return []resource.Route{{Method: "POST", Path: "/x", Upstream: upstream, As: as}}
 	}
 	for _, c := range []struct {
-		upstream, wrap, body, field string // field "": accepted
+		upstream, wrap, job, body, field string // field "": accepted
 	}{
-		{"/a?act=add", "", `{"act":"drop"}`, "act"},
-		{"/a?act=add", "", `{"act":"add","b":1}`, ""},
-		{"/a?act=add&ACT=add", "", `{"act":"add"}`, "act"},
-		{"/a?filter%5Bx%5D=1", "", `{"filter":{"x":2}}`, "filter"},
-		{"/a?filter[x]=1", "", `{"filter":{"y":2}}`, "filter"}, // Rack takes one of the two
-		{"/a?filter[x]=1", "", `{"Filter":1}`, "Filter"},
-		{"/a?ids[]=1", "", `{"ids":[2]}`, "ids"},
-		{"/a?filter[x]=1", "", `{"x":2}`, ""},
-		{"/a?tx[action]=create&tx[who][id]=1", "tx", `{"action":"delete"}`, "action"},
-		{"/a?tx[action]=create", "tx", `{"action":"create","title":"a"}`, ""},
-		{"/a?tx[action]=create", "tx", `{"action":{"x":1}}`, "action"},
-		{"/a?tx[who][id]=1", "tx", `{"who":{"id":2}}`, "who"},
-		{"/a?other[action]=create", "tx", `{"action":"delete"}`, ""},
+		{"/a?act=add", "", "", `{"act":"drop"}`, "act"},
+		{"/a?act=add", "", "", `{"act":"add","b":1}`, ""},
+		{"/a?act=add&ACT=add", "", "", `{"act":"add"}`, "act"},
+		{"/a?filter%5Bx%5D=1", "", "", `{"filter":{"x":2}}`, "filter"},
+		{"/a?filter[x]=1", "", "", `{"filter":{"y":2}}`, "filter"}, // Rack takes one of the two
+		{"/a?filter[x]=1", "", "", `{"Filter":1}`, "Filter"},
+		{"/a?ids[]=1", "", "", `{"ids":[2]}`, "ids"},
+		{"/a?filter[x]=1", "", "", `{"x":2}`, ""},
+		{"/a?tx[action]=create&tx[who][id]=1", "tx", "", `{"action":"delete"}`, "action"},
+		{"/a?tx[action]=create", "tx", "", `{"action":"create","title":"a"}`, ""},
+		{"/a?tx[action]=create", "tx", "", `{"action":{"x":1}}`, "action"},
+		{"/a?tx[who][id]=1", "tx", "", `{"who":{"id":2}}`, "who"},
+		{"/a?other[action]=create", "tx", "", `{"action":"delete"}`, ""},
+		{"/a", "", "act=import", `{"act":"drop"}`, "act"},
+		{"/a?act=add", "", "act=import", `{"act":"add"}`, "act"},
+		{"/a?act=add", "", "mod=import", `{"mod":"import","act":"add"}`, ""},
 	} {
 		for _, as := range []string{"form", "multipart"} {
 			all, err := routes.New([]resource.Resource{{Path: "x", Wrap: c.wrap, Routes: routed(c.upstream, as)}})
@@ -116,7 +119,7 @@ func TestFormsContradictNoParameterOfTheAddress(t *testing.T) {
 				t.Fatal(c, refused)
 			}
 			_, refused = m.Operation.Requests.Request(m.Values, mapping.Asked{
-				Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(c.body),
+				Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(c.body), JobQuery: c.job,
 			})
 			field := ""
 			if refused != nil {

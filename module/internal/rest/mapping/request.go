@@ -3,6 +3,7 @@ package mapping
 import (
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/list"
@@ -16,6 +17,8 @@ type Asked struct {
 	Header   http.Header
 	// Body is set if the Mapping ReadsBody.
 	Body []byte
+	// JobQuery is the query of a job's address, to which the body is sent instead of the operation's; "" without a job.
+	JobQuery string
 	// Sealer seals and opens cursors. Operations that are ByCursor need it.
 	Sealer list.Sealer
 	// Effort is what several bodies of one request share. Nil: there is one body.
@@ -76,7 +79,7 @@ func (m *Mapping) Request(values []string, a Asked) (up Upstream, refused *envel
 		return up, req.buildReadBody(&up)
 	case m.ReadsBody():
 		up.Replaced = true
-		up.Body, refused = req.buildBody(a, up.RawQuery, up.Set)
+		up.Body, refused = req.buildBody(a, strings.Trim(up.RawQuery+"&"+a.JobQuery, "&"), up.Set)
 	case m.Kind == resource.List || m.Kind == resource.Read || m.Kind == resource.Delete:
 		up.Replaced = true // a body has no meaning there, and some upstreams read it
 		up.Set["Content-Type"], up.Set["Content-Encoding"] = nil, nil

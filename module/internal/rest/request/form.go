@@ -70,6 +70,12 @@ func formOf(label string) kind {
 	return anyParts
 }
 
+// IsForm reports whether some API takes the body of a request with this header for a form.
+func IsForm(h http.Header) bool {
+	labels := h["Content-Type"]
+	return len(labels) == 0 || slices.ContainsFunc(labels, func(label string) bool { return formOf(label) != noForm })
+}
+
 func unreadableForm() *envelope.Refusal {
 	return envelope.Refuse(http.StatusBadRequest, "the form could not be read")
 }

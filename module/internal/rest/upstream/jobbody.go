@@ -38,6 +38,32 @@ func CheckJobBody(params []supply.Param, header http.Header, body []byte) *envel
 	return nil
 }
 
+// CheckJobForm refuses a form that is sent to the API unchanged by a job, if it has a parameter of the job's address, whose
+// query is given: APIs that read both as one (PHP's $_REQUEST) mostly prefer the form.
+func CheckJobForm(query string, header http.Header, body []byte) *envelope.Refusal {
+	given, _ := url.ParseQuery(query) // without what cannot be read
+	if len(given) == 0 || len(body) == 0 || !request.IsForm(header) {
+		return nil
+	}
+	if len(header["Content-Encoding"]) > 0 {
+		return envelope.Refuse(http.StatusUnsupportedMediaType, "the form must not be compressed or encoded")
+	}
+	names := encodedNames(body)
+	if label := header.Get("Content-Type"); strings.Contains(strings.ToLower(label), "multipart") {
+		var ok bool
+		if names, ok = request.PartNames(label, body); !ok {
+			return envelope.Refuse(http.StatusBadRequest, "the form could not be read")
+		}
+	}
+	reserved := supply.Names(nil).With(slices.Collect(maps.Keys(given))...)
+	for _, name := range names {
+		if reserved.Has(name) {
+			return envelope.Invalid(name, "is given by the address already")
+		}
+	}
+	return nil
+}
+
 // bodyNames returns the names of the parameters in a form or a JSON object. Bodies of other types
 // are read as both: many APIs ignore the type.
 func bodyNames(label string, body []byte) (names []string, ok bool) {
@@ -63,11 +89,16 @@ func bodyNames(label string, body []byte) (names []string, ok bool) {
 		return nil, false
 	}
 	names = slices.Sorted(maps.Keys(object))
+	return append(names, encodedNames(body)...), true
+}
+
+// encodedNames returns the names that a lenient reader finds in an encoded form.
+func encodedNames(body []byte) (names []string) {
 	for param := range strings.FieldsFuncSeq(string(body), func(c rune) bool { return c == '&' || c == ';' }) {
 		name, _, _ := strings.Cut(param, "=")
 		names = append(names, unescape(name))
 	}
-	return names, true
+	return names
 }
 
 // looseObject matches the beginning of what lenient readers take for an object: Python's reads NaN, and UTF-16 and UTF-32, where

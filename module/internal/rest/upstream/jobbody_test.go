@@ -1,6 +1,7 @@
 package upstream_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -63,5 +64,44 @@ func TestJobBodyCannotSetGatewayParameters(t *testing.T) {
 	}
 	if refused := upstream.CheckJobBody(nil, http.Header{"Content-Encoding": {"gzip"}}, nil); refused != nil {
 		t.Error("without parameters of the gateway:", refused)
+	}
+}
+
+// PHP's $_REQUEST has the form's value of a name that is in the address too.
+func TestJobFormCannotReplaceParametersOfTheAddress(t *testing.T) {
+	const part = "--B\r\nContent-Disposition: form-data; name=\"%s\"\r\n\r\n1\r\n--B--\r\n"
+	for _, c := range []struct {
+		query, media, coding, body string
+		status                     int // 0: accepted
+	}{
+		{"mod=import", "application/x-www-form-urlencoded", "", "a=1&mod=drop", http.StatusBadRequest},
+		{"mod=import", "application/x-www-form-urlencoded", "", "a=1&Mod[]=drop", http.StatusBadRequest},
+		{"mod=import", "application/x-www-form-urlencoded", "", "a=mod", 0},
+		{"mod=import", "application/x-www-form-urlencoded", "", "a=b;c=%zz", 0},
+		{"mod=import", "application/x-www-form-urlencoded", "", "a=b;m%6fd=drop", http.StatusBadRequest},
+		{"", "application/x-www-form-urlencoded", "", "mod=drop", 0},
+		{"job%5Bmod%5D=import", "application/x-www-form-urlencoded", "", "job[mod]=drop", http.StatusBadRequest},
+		{"mod=import", "application/x-www-form-urlencoded", "gzip", "x", http.StatusUnsupportedMediaType},
+		{"mod=import", "", "", "mod=drop", http.StatusBadRequest}, // Rack, and php-fpm behind Caddy
+		{"mod=import", "multipart/form-data; boundary=B", "", fmt.Sprintf(part, "mod"), http.StatusBadRequest},
+		{"mod=import", "multipart/form-data; boundary=B", "", fmt.Sprintf(part, "a"), 0},
+		{"mod=import", "application/json", "", `{"mod":"drop"}`, 0},
+		{"mod=import", "text/csv", "gzip", "mod=drop", 0},
+		{"mod=import", "multipart/form-data; boundary=B", "", "", 0},
+	} {
+		h := http.Header{}
+		if c.media != "" {
+			h.Set("Content-Type", c.media)
+		}
+		if c.coding != "" {
+			h.Set("Content-Encoding", c.coding)
+		}
+		status := 0
+		if refused := upstream.CheckJobForm(c.query, h, []byte(c.body)); refused != nil {
+			status = refused.Status
+		}
+		if status != c.status {
+			t.Errorf("%+v: status %d", c, status)
+		}
 	}
 }
