@@ -55,7 +55,7 @@ func (g *Guard) CORS(r *http.Request) CORS {
 	c := CORS{active: true, any: anyOrigin(listed)}
 	origin := r.Header["Origin"]
 	switch {
-	case c.any && len(origin) > 0:
+	case c.any: // of requests without an origin too: a cache may give the response to one with
 		c.origin = "*"
 	case len(origin) == 1 && slices.Contains(listed, origin[0]):
 		c.origin = origin[0]

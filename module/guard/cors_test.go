@@ -136,6 +136,12 @@ func TestCORSForAllAndForNone(t *testing.T) {
 	if h.Get("Access-Control-Allow-Origin") != "*" || h["Vary"] != nil {
 		t.Error(h)
 	}
+	// A cache gives a response without the field, which does not vary by Origin, to the scripts of all pages.
+	h = http.Header{}
+	build(t, func(c *Config) { c.CORS = []string{"*"} }).CORS(request("GET", "/articles")).Set(h)
+	if h.Get("Access-Control-Allow-Origin") != "*" || h["Vary"] != nil {
+		t.Error("without Origin:", h)
+	}
 	h = http.Header{"Access-Control-Allow-Origin": {"https://upstream.example"}}
 	build(t, nil).CORS(r).Set(h)
 	if len(h) != 1 || h.Get("Access-Control-Allow-Origin") != "https://upstream.example" {
