@@ -119,6 +119,33 @@ func TestOtherSpellingsInXML(t *testing.T) {
 	}
 }
 
+// protobuf reads both names of a field in JSON, as grpc-gateway has it.
+func TestNamesThatProtobufReadsAlikeAreOne(t *testing.T) {
+	n, err := fieldnames.New(&resource.Resource{
+		Rename:   map[string]string{"heading": "pageTitle"},
+		Validate: []validate.Rule{{Field: "is_admin", Readonly: true}, {Field: "ownerId", Integer: true}, {Field: "/author/userRole", Enum: []string{"user"}}, {Field: "_id"}, {Field: "both_of"}, {Field: "bothOf"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for body, want := range map[string]string{
+		`{"isAdmin":true}`: "isAdmin", `{"owner_id":"x"}`: "owner_id", `{"page_title":"x"}`: "page_title", `{"author":{"user_role":"admin"}}`: "/author/user_role",
+		`{"heading":1,"ownerId":1,"_id":1,"both_of":1,"bothOf":1,"author":{"userRole":"user"},"id":1,"Id":1,"is_adm_in":1,"isadmin":1,"owner__id":1,"is_admin_":1}`: "",
+	} {
+		object, refused := validate.Parse([]byte(body))
+		if refused != nil {
+			t.Fatal(body, refused)
+		}
+		got := ""
+		if _, refused := n.ToUpstream(object); refused != nil {
+			got = refused.Field
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", body, got, want)
+		}
+	}
+}
+
 func TestContradictoryDeclarationsAreRefused(t *testing.T) {
 	for want, r := range map[string]resource.Resource{
 		"a has the name": {Rename: map[string]string{"x": "a", "y": "a"}},

@@ -27,6 +27,7 @@ func (s similar) key(name string) string {
 func (s similar) note(name string) {
 	at := s.key(name)
 	s.names[at] = append(s.names[at], name)
+	s.names[protobufName(name)] = append(s.names[protobufName(name)], name)
 	if !s.asXML {
 		return
 	}
@@ -42,7 +43,23 @@ func (s similar) note(name string) {
 // another way. JavaScript's Object.assign makes all that is in __proto__ such members.
 func (s similar) isDisguised(name string) bool {
 	exact := s.names[s.key(name)]
-	return (len(exact) > 0 || name == "__proto__") && !slices.Contains(exact, name)
+	return (len(exact) > 0 || len(s.names[protobufName(name)]) > 0 || name == "__proto__") && !slices.Contains(exact, name)
+}
+
+// protobufName returns the name by which protobuf knows a field of JSON, behind a NUL, which no normalized name has: it takes
+// both display_name and displayName.
+func protobufName(name string) string {
+	b := []byte{0}
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c == '_' && i > 0 && i+1 < len(name) && name[i+1] != '_':
+		case 'a' <= c && c <= 'z' && i > 1 && name[i-1] == '_':
+			b = append(b, c-'a'+'A')
+		default:
+			b = append(b, c)
+		}
+	}
+	return string(b)
 }
 
 // isDeclared reports whether a name is spelled as it is declared.
