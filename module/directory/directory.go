@@ -3,7 +3,10 @@
 // checks plugins against the contract.
 package directory
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // MaxPassword is the longest password that is looked at, in bytes. Longer ones
 // are refused before any hashing, which would otherwise be a way to burn CPU.
@@ -35,6 +38,10 @@ func (u *User) Texts() map[string]*string {
 	}
 }
 
+// ErrUnclear says that the directory gave an answer about a password that is neither a yes nor a no. What it gives to wrong
+// passwords alone tells them apart, so such an attempt to sign in is counted, while other faults are not.
+var ErrUnclear = errors.New("the answer about a password is unclear")
+
 // Directory finds users. It MUST be safe for concurrent use. Every error is a
 // technical one (the answer is 503); a wrong password is no error.
 type Directory interface {
@@ -47,7 +54,7 @@ type Directory interface {
 	// Authenticate returns the user whose name and password these are. ok is false for an unknown name, a wrong
 	// password and a locked user alike, and all three MUST cost the same time, that of one password hash. A refusal
 	// holds nothing of the user but the ID, and that only where Identify could not tell it before: the failure is
-	// then counted under it.
+	// then counted under it. An error that may depend on the password matches [ErrUnclear].
 	Authenticate(ctx context.Context, username, password string) (u User, ok bool, err error)
 
 	// Lookup returns the user with this ID, locked or not. ok is false when there is none.

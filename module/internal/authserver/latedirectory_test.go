@@ -2,6 +2,7 @@ package authserver_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -20,6 +21,7 @@ type tarpit struct {
 	wrong  map[string]int
 	latest string // the name it was asked about
 	events trail
+	fault  error // instead of an answer
 }
 
 func (d *tarpit) Authenticate(ctx context.Context, username, password string) (directory.User, bool, error) {
@@ -28,14 +30,14 @@ func (d *tarpit) Authenticate(ctx context.Context, username, password string) (d
 	defer d.mu.Unlock()
 	if d.latest = username; !ok && err == nil {
 		if d.wrong[username]++; d.wrong[username] > 3 {
-			return directory.User{}, false, fmt.Errorf("asking the endpoint: %w", context.DeadlineExceeded)
+			return directory.User{}, false, fmt.Errorf("asking the endpoint: %w", d.fault)
 		}
 	}
 	return u, ok, err
 }
 
 func newTarpit(t *testing.T, perAddress int) (*tokenRig, *tarpit) {
-	d := &tarpit{wrong: make(map[string]int)}
+	d := &tarpit{wrong: make(map[string]int), fault: context.DeadlineExceeded}
 	return newBrowserRig(t, twoUsers, func(c *authserver.Config) {
 		d.Directory, c.Directory, c.Protect.PerAddress, c.Audit = c.Directory, d, perAddress, &d.events
 	}), d
@@ -109,5 +111,21 @@ func TestGuessesWithoutAnAnswerAreLimitedPerAddress(t *testing.T) {
 	g.pass(time.Minute)
 	if status := g.browser().tries("ann", annsPassword); status != http.StatusSeeOther {
 		t.Errorf("a minute later: %d", status)
+	}
+}
+
+// Nor does one that answers only wrong passwords in a way that nobody expects, such as with 429.
+func TestGuessesWithAnUnclearAnswerAreLimited(t *testing.T) {
+	for fault, want := range map[error]int{directory.ErrUnclear: http.StatusServiceUnavailable, errors.New("it is away"): http.StatusSeeOther} {
+		g, d := newTarpit(t, 1000)
+		d.wrong["ann"], d.fault = 3, fault
+		for range 10 {
+			if status := g.browser().tries("ann", "wrong"); status != http.StatusServiceUnavailable {
+				t.Fatalf("%v: %d", fault, status)
+			}
+		}
+		if status := g.browser().tries("ann", annsPassword); status != want {
+			t.Errorf("the right password after ten times %v: %d, want %d", fault, status, want)
+		}
 	}
 }

@@ -81,7 +81,10 @@ func (d *dir) Authenticate(ctx context.Context, username, password string) (dire
 	}
 	var u directory.User
 	if ok = !slices.Contains(d.s.refused, status); ok {
-		if u, ok, err = d.readAnswer(status, answer, typed); err != nil {
+		if u, ok, err = d.readAnswer(status, answer, typed); err != nil && status < http.StatusInternalServerError {
+			err = unclear{err}
+		}
+		if err != nil {
 			return directory.User{}, false, err
 		}
 	}
@@ -167,7 +170,7 @@ func (d *dir) sendRequest(ctx context.Context, method, address, kind string, bod
 	case err != nil:
 		return 0, nil, fmt.Errorf("reading the endpoint's answer: %w", err)
 	case len(answer) > d.s.maxBody:
-		return 0, nil, fmt.Errorf("the endpoint's answer is longer than max_body, %d bytes", d.s.maxBody)
+		return 0, nil, unclear{fmt.Errorf("the endpoint's answer is longer than max_body, %d bytes", d.s.maxBody)}
 	}
 	return response.StatusCode, answer, nil
 }
@@ -190,6 +193,12 @@ func (d *dir) readAnswer(status int, body []byte, typed string) (u directory.Use
 	u, err = d.s.userFrom(answer, typed)
 	return u, err == nil, err
 }
+
+// unclear is an error that matches [directory.ErrUnclear].
+type unclear struct{ error }
+
+func (unclear) Is(target error) bool { return target == directory.ErrUnclear }
+func (e unclear) Unwrap() error      { return e.error }
 
 // Interface guard
 var _ directory.Directory = (*dir)(nil)

@@ -117,7 +117,7 @@ func knownSuffix(subject string) string {
 func accountKey(username string) string { return "user:" + directory.FoldUsername(username) }
 func subjectKey(id string) string       { return "subject:" + id }
 
-// lateKind begins the keys of attempts that the directory did not answer in time.
+// lateKind begins the keys of attempts that the directory did not answer in time, or not clearly.
 const lateKind = "late"
 
 func lateKey(key string) string { return lateKind + ":" + key }

@@ -194,16 +194,16 @@ func (c *Checker) evaluate(ctx context.Context, counted *charges, a Attempt) (Ou
 	return Outcome{Verdict: Accepted, User: user, Subject: subject}, nil
 }
 
-// askInTime authenticates unless too many attempts under these keys got no answer in time. Those are no failures, but a
-// directory that takes longer over each wrong password would answer the right one alone: they have counts of their own,
-// by the same rules. Beyond them the right password gets no answer either.
+// askInTime authenticates unless too many attempts under these keys got no answer in time, or an unclear one. Those are no
+// failures, but a directory that takes longer over each wrong password would answer the right one alone: they have counts of
+// their own, by the same rules. Beyond them the right password gets no answer either.
 func (c *Checker) askInTime(ctx context.Context, a Attempt, subject string, of []charge) (directory.User, bool, error) {
 	late := charges{book: c.Attempts}
 	if !late.countAll(lateCharges(slices.Concat(c.addressCharges(a.Address), of))...) {
 		return directory.User{}, false, refusal.Busy(late.retry)
 	}
 	user, ok, err := c.authenticate(ctx, a.Username, a.Password)
-	if timeout := net.Error(nil); !errors.As(err, &timeout) || !timeout.Timeout() {
+	if timeout := net.Error(nil); !errors.Is(err, directory.ErrUnclear) && (!errors.As(err, &timeout) || !timeout.Timeout()) {
 		late.giveBack()
 	}
 	if late.newlyRefused() {

@@ -1,0 +1,34 @@
+package http
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+)
+
+// An endpoint may give such an answer to wrong passwords alone. A fault of its own says nothing about them.
+func TestAnswersThatAreNeitherYesNorNoAreUnclear(t *testing.T) {
+	e := newEndpoint(t)
+	d := opened(t, &Source{URL: e.URL, Lookup: e.URL + "/{id}", OKWhen: &Condition{Pointer: "/code", Values: []string{"0"}}})
+	for _, c := range []struct {
+		status  int
+		body    string
+		unclear bool
+	}{
+		{http.StatusTooManyRequests, `{}`, true}, {http.StatusFound, "", true}, {http.StatusOK, "<html>", true}, {http.StatusOK, `{"code":7}`, true},
+		{http.StatusOK, strings.Repeat("x", usualBody+1), true}, {http.StatusInternalServerError, `{}`, false}, {http.StatusBadGateway, "", false},
+	} {
+		e.says(c.status, c.body)
+		_, ok, err := d.Authenticate(t.Context(), "ann", "secret")
+		if ok || err == nil || errors.Is(err, directory.ErrUnclear) != c.unclear {
+			t.Errorf("%d %.20q: %t, %v", c.status, c.body, ok, err)
+		}
+	}
+	e.says(http.StatusUnauthorized, `{}`)
+	if _, ok, err := d.Authenticate(t.Context(), "ann", "secret"); ok || err != nil {
+		t.Errorf("a refusal: %t, %v", ok, err)
+	}
+}
