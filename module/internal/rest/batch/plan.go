@@ -121,7 +121,11 @@ func dropBatchFields(c *operation.Call, path string, up *mapping.Upstream) {
 		client, subject = c.Access.Client, c.Access.Subject
 	}
 	sum := sha256.New()
-	for _, part := range []string{"batch item", client, subject, key, c.VersionPrefix + path} {
+	parts := []string{"batch item", client, subject, key, c.VersionPrefix + path}
+	if c.VersionPrefix == "" && c.MediaType != "" { // either the prefix or the media type names the version
+		parts = append(parts, c.MediaType)
+	}
+	for _, part := range parts {
 		_, _ = sum.Write([]byte(base64.RawStdEncoding.EncodeToString([]byte(part)) + ".")) // the alphabet has no dot
 	}
 	derived := base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:24])
