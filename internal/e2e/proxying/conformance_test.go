@@ -122,8 +122,8 @@ func drip(c net.Conn, text string) {
 func TestByteByByteClientsAndServers(t *testing.T) {
 	s := start(t, "", "")
 	for name, answer := range map[string]string{
-		"length": "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
-		"chunks": "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;a=b\r\nhe\r\n3\r\nllo\r\n0\r\nSum: 7\r\n\r\n",
+		"length": "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello",
+		"chunks": "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n2;a=b\r\nhe\r\n3\r\nllo\r\n0\r\nSum: 7\r\n\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.onBoth(t, func(t *testing.T, site string) {
