@@ -74,15 +74,7 @@ func TestNamesInsideMembersHaveOneSpelling(t *testing.T) {
 		`{"a":{"x":{"C":"x"}},"author":null,"other":{"Author":[1]}}`:    "",
 		`{"author":[{"Role":1}],"Role":{"Role":"x"},"a":{"b":"C:\\C"}}`: "",
 	} {
-		object, refused := validate.Parse([]byte(body))
-		if refused != nil {
-			t.Fatal(body, refused)
-		}
-		got := ""
-		if _, refused := n.ToUpstream(object); refused != nil {
-			got = refused.Field
-		}
-		if got != want {
+		if got := refusedField(t, n, body); got != want {
 			t.Errorf("%s: %q, want %q", body, got, want)
 		}
 	}
@@ -104,15 +96,7 @@ func TestOtherSpellingsInXML(t *testing.T) {
 			if as == "json" {
 				want = "" // JSON-LD has both
 			}
-			object, refused := validate.Parse([]byte(body))
-			if refused != nil {
-				t.Fatal(body, refused)
-			}
-			got := ""
-			if _, refused := n.ToUpstream(object); refused != nil {
-				got = refused.Field
-			}
-			if got != want {
+			if got := refusedField(t, n, body); got != want {
 				t.Errorf("%s %s: %q, want %q", as, body, got, want)
 			}
 		}
@@ -132,18 +116,23 @@ func TestNamesThatProtobufReadsAlikeAreOne(t *testing.T) {
 		`{"isAdmin":true}`: "isAdmin", `{"owner_id":"x"}`: "owner_id", `{"page_title":"x"}`: "page_title", `{"author":{"user_role":"admin"}}`: "/author/user_role",
 		`{"heading":1,"ownerId":1,"_id":1,"both_of":1,"bothOf":1,"author":{"userRole":"user"},"id":1,"Id":1,"is_adm_in":1,"isadmin":1,"owner__id":1,"is_admin_":1}`: "",
 	} {
-		object, refused := validate.Parse([]byte(body))
-		if refused != nil {
-			t.Fatal(body, refused)
-		}
-		got := ""
-		if _, refused := n.ToUpstream(object); refused != nil {
-			got = refused.Field
-		}
-		if got != want {
+		if got := refusedField(t, n, body); got != want {
 			t.Errorf("%s: %q, want %q", body, got, want)
 		}
 	}
+}
+
+// refusedField returns the field for which a body is refused, "" for none.
+func refusedField(t *testing.T, n *fieldnames.Names, body string) string {
+	t.Helper()
+	object, refused := validate.Parse([]byte(body))
+	if refused != nil {
+		t.Fatal(body, refused)
+	}
+	if _, refused = n.ToUpstream(object); refused != nil {
+		return refused.Field
+	}
+	return ""
 }
 
 func TestContradictoryDeclarationsAreRefused(t *testing.T) {

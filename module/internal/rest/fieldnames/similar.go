@@ -46,8 +46,8 @@ func (s similar) isDisguised(name string) bool {
 	return (len(exact) > 0 || len(s.names[protobufName(name)]) > 0 || name == "__proto__") && !slices.Contains(exact, name)
 }
 
-// protobufName returns the name by which protobuf knows a field of JSON, behind a NUL, which no normalized name has: it takes
-// both display_name and displayName.
+// protobufName returns the JSON name that protobuf gives a field: displayName for display_name. It reads either. The NUL
+// in front keeps it apart from the keys of normalized names, which have none.
 func protobufName(name string) string {
 	b := []byte{0}
 	for i := range len(name) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/upstream"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
@@ -47,18 +48,8 @@ func TestJobBodyCannotSetGatewayParameters(t *testing.T) {
 		{"multipart/mixed; boundary=B", "", "--B\r\nContent-ID: <a>\r\n\r\nmine\r\n--B--\r\n", 0},
 		{"multipart/form-data; boundary=B", "", "--B\r\nContent-Disposition: form-data; name=\"title\"; filename=\"; name=api_key\"\r\n\r\nmine\r\n--B--\r\n", http.StatusBadRequest},
 	} {
-		h := http.Header{}
-		if c.media != "" {
-			h.Set("Content-Type", c.media)
-		}
-		if c.coding != "" {
-			h.Set("Content-Encoding", c.coding)
-		}
-		status := 0
-		if refused := upstream.CheckJobBody(params, h, []byte(c.body)); refused != nil {
-			status = refused.Status
-		}
-		if status != c.status {
+		refused := upstream.CheckJobBody(params, bodyHeader(c.media, c.coding), []byte(c.body))
+		if status := statusOf(refused); status != c.status {
 			t.Errorf("%+v: status %d", c, status)
 		}
 	}
@@ -89,19 +80,29 @@ func TestJobFormCannotReplaceParametersOfTheAddress(t *testing.T) {
 		{"mod=import", "text/csv", "gzip", "mod=drop", 0},
 		{"mod=import", "multipart/form-data; boundary=B", "", "", 0},
 	} {
-		h := http.Header{}
-		if c.media != "" {
-			h.Set("Content-Type", c.media)
-		}
-		if c.coding != "" {
-			h.Set("Content-Encoding", c.coding)
-		}
-		status := 0
-		if refused := upstream.CheckJobForm(c.query, h, []byte(c.body)); refused != nil {
-			status = refused.Status
-		}
-		if status != c.status {
+		refused := upstream.CheckJobForm(c.query, bodyHeader(c.media, c.coding), []byte(c.body))
+		if status := statusOf(refused); status != c.status {
 			t.Errorf("%+v: status %d", c, status)
 		}
 	}
+}
+
+// bodyHeader returns the header of a request with a body; "" leaves a field out.
+func bodyHeader(media, coding string) http.Header {
+	h := http.Header{}
+	if media != "" {
+		h.Set("Content-Type", media)
+	}
+	if coding != "" {
+		h.Set("Content-Encoding", coding)
+	}
+	return h
+}
+
+// statusOf returns the status of a refusal, 0 for none.
+func statusOf(refused *envelope.Refusal) int {
+	if refused == nil {
+		return 0
+	}
+	return refused.Status
 }
