@@ -58,9 +58,9 @@ func formOf(label string) kind {
 	lower := strings.ToLower(label)
 	isEncoded := strings.TrimSpace(label) == "" || strings.Contains(lower, "urlencoded") || strings.Contains(lower, "url-encoded")
 	switch {
-	case !strings.Contains(lower, "multipart") && isEncoded:
+	case !IsMultipart(label) && isEncoded:
 		return encoded
-	case !strings.Contains(lower, "multipart"):
+	case !IsMultipart(label):
 		return noForm
 	case isEncoded:
 		return both
@@ -69,6 +69,9 @@ func formOf(label string) kind {
 	}
 	return anyParts
 }
+
+// IsMultipart reports whether some API takes a body with this Content-Type for a form in parts.
+func IsMultipart(label string) bool { return strings.Contains(strings.ToLower(label), "multipart") }
 
 // IsForm reports whether some API takes the body of a request with this header for a form.
 func IsForm(h http.Header) bool {

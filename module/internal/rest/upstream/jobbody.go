@@ -49,7 +49,7 @@ func CheckJobForm(query string, header http.Header, body []byte) *envelope.Refus
 		return envelope.Refuse(http.StatusUnsupportedMediaType, "the form must not be compressed or encoded")
 	}
 	names := encodedNames(body)
-	if label := header.Get("Content-Type"); strings.Contains(strings.ToLower(label), "multipart") {
+	if label := header.Get("Content-Type"); request.IsMultipart(label) {
 		var ok bool
 		if names, ok = request.PartNames(label, body); !ok {
 			return envelope.Refuse(http.StatusBadRequest, "the form could not be read")
@@ -76,7 +76,7 @@ func bodyNames(label string, body []byte) (names []string, ok bool) {
 		return slices.Sorted(maps.Keys(form)), err == nil
 	case media == "multipart/form-data" && !supply.BeginsWithPart(body, params["boundary"]):
 		return nil, false
-	case strings.Contains(strings.ToLower(label), "multipart"):
+	case request.IsMultipart(label):
 		return request.PartNames(label, body)
 	case envelope.IsJSON(media) && !strings.Contains(strings.ToLower(label), "urlencoded"):
 		var object map[string]json.RawMessage
