@@ -20,7 +20,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
-	"github.com/gatehouse/gatehouse/module/rest/validate"
+	"github.com/gatehouse/gatehouse/module/rest/validate/turns"
 )
 
 // call is one client's request, its version chosen.
@@ -136,8 +136,8 @@ func (h *REST) readRequest(c *call, m routes.Match) error {
 }
 
 // callerOf returns the client and user, or the network of a caller without a token.
-func callerOf(r *http.Request, a *token.Access) validate.Caller {
-	c := validate.Caller{Gone: r.Context().Done()}
+func callerOf(r *http.Request, a *token.Access) turns.Caller {
+	c := turns.Caller{Gone: r.Context().Done()}
 	if a == nil {
 		c.Share = handler.ClientNetwork(r)
 	} else {

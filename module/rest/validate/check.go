@@ -8,13 +8,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/validate/turns"
 )
 
 // Check checks a body that Parse has read. In a partial one, that of a PATCH, no member is
 // missing. The rules are checked in their order, then members without a rule, then the schema,
 // so that of several faults always the same one is reported. The bodies of one request share left; nil means that
 // there is no other one. c is whose they are.
-func (s *Set) Check(c Caller, left *Effort, o Object, partial bool) *envelope.Refusal {
+func (s *Set) Check(c turns.Caller, left *Effort, o Object, partial bool) *envelope.Refusal {
 	if s == nil {
 		return nil
 	}

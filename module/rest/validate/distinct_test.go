@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gatehouse/gatehouse/module/rest/validate/turns"
 )
 
 const unique = `{"properties":{"list":{"type":"array","uniqueItems":true}},"$defs":{"tree":{"type":"array","uniqueItems":true,"items":{"$ref":"#/$defs/tree"}}},` +
@@ -25,7 +27,7 @@ func TestElementsMustDiffer(t *testing.T) {
 		if refused != nil {
 			t.Fatal(refused)
 		}
-		if refused := written(t, unique).Check(Caller{}, nil, o, true); (refused == nil) != differ {
+		if refused := written(t, unique).Check(turns.Caller{}, nil, o, true); (refused == nil) != differ {
 			t.Errorf("%s: %v", list, refused)
 		} else if refused != nil && (refused.Field != "list" || !strings.Contains(refused.Message, "differ")) {
 			t.Errorf("%s: %q: %s", list, refused.Field, refused.Message)
@@ -64,7 +66,7 @@ func TestManyElementsDifferInReasonableTime(t *testing.T) {
 			t.Fatal(refused)
 		}
 		s, begun, status := written(t, unique), time.Now(), 0
-		if refused = s.Check(Caller{}, nil, o, false); refused != nil {
+		if refused = s.Check(turns.Caller{}, nil, o, false); refused != nil {
 			status = refused.Status
 		}
 		if took := time.Since(begun); status != c.status || took > 20*time.Second {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gatehouse/gatehouse/module/rest/validate/turns"
 )
 
 const (
@@ -111,7 +113,7 @@ func TestBodyWithExcessiveEffortIsRefused(t *testing.T) {
 			}
 			for _, partial := range []bool{false, true} {
 				begun, status := time.Now(), 0
-				if refused := s.Check(Caller{}, nil, o, partial); refused != nil {
+				if refused := s.Check(turns.Caller{}, nil, o, partial); refused != nil {
 					status = refused.Status
 				}
 				if took := time.Since(begun); status != c.status || took > 20*time.Second {

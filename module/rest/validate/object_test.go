@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/gatehouse/gatehouse/module/rest/validate/turns"
 )
 
 func TestAmbiguousBodyIsRefused(t *testing.T) {
@@ -177,12 +179,12 @@ func FuzzRequestBodies(f *testing.F) {
 		}
 		for _, s := range []*Set{nil, file, rules} {
 			for _, partial := range []bool{false, true} {
-				first, again := s.Check(Caller{}, nil, o, partial), s.Check(Caller{}, nil, o, partial)
+				first, again := s.Check(turns.Caller{}, nil, o, partial), s.Check(turns.Caller{}, nil, o, partial)
 				if (first == nil) != (again == nil) || first != nil && (first.Status != 400 || first.Field != again.Field || first.Message != again.Message) {
 					t.Fatalf("%q: %v, and then %v", body, first, again)
 				}
 			}
-			if whole := s.Check(Caller{}, nil, o, false); whole == nil && s.Check(Caller{}, nil, o, true) != nil {
+			if whole := s.Check(turns.Caller{}, nil, o, false); whole == nil && s.Check(turns.Caller{}, nil, o, true) != nil {
 				t.Fatalf("%q: a PATCH may not what a POST may", body)
 			}
 		}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/gatehouse/gatehouse/module/rest/validate/turns"
 )
 
 func rulesOf(t testing.TB, text string) *Set {
@@ -200,7 +202,7 @@ func TestObjectIsParsedOnceForAllRulesAboutIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return testing.AllocsPerRun(10, func() { _ = set.Check(Caller{}, nil, object, false) })
+		return testing.AllocsPerRun(10, func() { _ = set.Check(turns.Caller{}, nil, object, false) })
 	}
 	if one, twenty := allocations(1), allocations(20); twenty > 2*one {
 		t.Errorf("%v allocations for one rule, %v for twenty", one, twenty)
@@ -209,7 +211,7 @@ func TestObjectIsParsedOnceForAllRulesAboutIt(t *testing.T) {
 
 func TestNilSetPermitsEverything(t *testing.T) {
 	var s *Set
-	if refused := s.Check(Caller{}, nil, Object{{Name: "a", Value: json.RawMessage("1")}}, false); refused != nil {
+	if refused := s.Check(turns.Caller{}, nil, Object{{Name: "a", Value: json.RawMessage("1")}}, false); refused != nil {
 		t.Error(refused)
 	}
 }

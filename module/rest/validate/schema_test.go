@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse/gatehouse/module/rest/validate/turns"
 )
 
 func schemaOf(t testing.TB, file, pointer string) *Set {
@@ -36,7 +38,7 @@ func told(t testing.TB, s *Set, body string, partial bool) string {
 	t.Helper()
 	o, refused := Parse([]byte(body))
 	if refused == nil {
-		refused = s.Check(Caller{}, nil, o, partial)
+		refused = s.Check(turns.Caller{}, nil, o, partial)
 	}
 	if refused == nil {
 		return ""

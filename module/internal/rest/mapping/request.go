@@ -9,6 +9,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/list"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/validate"
+	"github.com/gatehouse/gatehouse/module/rest/validate/turns"
 )
 
 // Asked is a client's request, without method and path.
@@ -24,7 +25,7 @@ type Asked struct {
 	// Effort is what several bodies of one request share. Nil: there is one body.
 	Effort *validate.Effort
 	// Caller is whose body it is.
-	Caller validate.Caller
+	Caller turns.Caller
 }
 
 // Upstream is a request to send to the upstream.
