@@ -4,16 +4,33 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"golang.org/x/net/http/httpguts"
 )
 
 // VaryByToken adds `Vary: Authorization` to a response that its API permits caches to store, so that a shared cache
 // in front of the gateway gives it to no other caller, or to one without a token. By RFC 9111 section 3.5 that is needed
 // only with `public`, `s-maxage` or `must-revalidate`, but nginx and most CDNs store whatever has a lifetime.
-// Browsers may store it as before.
+// Browsers may store it as before. Accept-Encoding is named because Caddy's `encode` in front of the guard would else
+// add a line for it, and nginx 1.22 heeds the last line only.
 func VaryByToken(h http.Header) {
 	if isStorable(h) {
-		addVary(h, "Authorization")
+		addVary(h, "Authorization", "Accept-Encoding")
 	}
+}
+
+// addVary adds fields to the Vary of a response, which is then one line.
+func addVary(h http.Header, fields ...string) {
+	have := h["Vary"]
+	if httpguts.HeaderValuesContainsToken(have, "*") {
+		return
+	}
+	for _, field := range fields {
+		if !httpguts.HeaderValuesContainsToken(have, field) {
+			have = append(have, field)
+		}
+	}
+	h.Set("Vary", strings.Join(have, ", "))
 }
 
 // isStorable reports whether some shared cache takes a response for one that it may store, without being told so by its

@@ -100,8 +100,7 @@ func (c CORS) Set(h http.Header) {
 		addVary(h, "Origin")
 	}
 	if c.preflight {
-		addVary(h, "Access-Control-Request-Method")
-		addVary(h, "Access-Control-Request-Headers")
+		addVary(h, "Access-Control-Request-Method", "Access-Control-Request-Headers")
 	}
 	if c.origin == "" {
 		return
@@ -152,10 +151,4 @@ func requestedHeaders(h http.Header) string {
 		}
 	}
 	return list
-}
-
-func addVary(h http.Header, field string) {
-	if have := h["Vary"]; !httpguts.HeaderValuesContainsToken(have, "*") && !httpguts.HeaderValuesContainsToken(have, field) {
-		h.Add("Vary", field)
-	}
 }

@@ -20,7 +20,7 @@ func TestPreflights(t *testing.T) {
 	with.CORS(r).Set(h)
 	if h.Get("Access-Control-Allow-Origin") != reader || !strings.Contains(h.Get("Access-Control-Allow-Methods"), "DELETE") ||
 		h.Get("Access-Control-Allow-Headers") != "authorization,x-tenant" || h.Get("Access-Control-Max-Age") == "" ||
-		h.Get("Access-Control-Allow-Credentials") != "" || strings.Join(h["Vary"], ",") != "Origin,Access-Control-Request-Method,Access-Control-Request-Headers" {
+		h.Get("Access-Control-Allow-Credentials") != "" || strings.Join(h["Vary"], ",") != "Origin, Access-Control-Request-Method, Access-Control-Request-Headers" {
 		t.Fatal(h)
 	}
 	r.ContentLength = -1 // as over HTTP/3
@@ -114,7 +114,7 @@ func TestCORSResponseHeaders(t *testing.T) {
 		if h.Get("Access-Control-Allow-Origin") != c.want || h.Get("Access-Control-Allow-Credentials") != "" || h.Get("X-Kept") == "" {
 			t.Errorf("%q: %v", c.origin, h)
 		}
-		if strings.Join(h["Vary"], ",") != "Accept,Origin" {
+		if strings.Join(h["Vary"], ",") != "Accept, Origin" {
 			t.Errorf("%q: Vary %q", c.origin, h["Vary"])
 		}
 		if exposed := h.Get("Access-Control-Expose-Headers"); (exposed != "") != (c.want != "") || c.want != "" && !strings.Contains(exposed, "X-RateLimit-Reset") {
