@@ -324,3 +324,23 @@ func TestDeprecatedVersionSaysSoInEveryAnswer(t *testing.T) {
 	g.Load(t, alone)
 	check(r, "/api")
 }
+
+// Nothing but the members that have a rule reaches the API, on any level and in whatever way it would read others.
+func TestOnlyMembersWithRulesAreSent(t *testing.T) {
+	u := harness.NewUpstream(t)
+	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "users", "validate": [
+		{"field": "name"}, {"field": "/home/city"}, {"field": "*", "readonly": true}]}]`)
+	u.Answer(says("application/json", `{"id":1}`))
+	if p := r.do("writer", http.MethodPost, "/users", `{"name":"Li","home":{"city":"Oslo"}}`); p.Status != 201 || len(u.Hits()) != 1 {
+		t.Fatalf("%d %s", p.Status, p.Body)
+	}
+	for body, field := range map[string]string{
+		`{"name":"Li","role":"admin"}`: "role", `{"$set":{"role":"admin"}}`: "$set", `{"home.role":"admin"}`: "home.role",
+		`{"home":{"city":"Oslo","role":"admin"}}`: "/home/role", `{"home":{"$ne":1}}`: "/home/$ne",
+	} {
+		wantError(t, r.do("writer", http.MethodPost, "/users", body), 400, "invalid_parameter", field)
+	}
+	if n := len(u.Hits()); n != 0 {
+		t.Errorf("%d requests that are refused were sent", n)
+	}
+}

@@ -25,11 +25,9 @@ func (s *Set) Check(c turns.Caller, left *Effort, o Object, partial bool) *envel
 			return refused
 		}
 	}
-	if s.others {
-		for _, m := range o {
-			if !slices.ContainsFunc(s.rules, func(c compiled) bool { return c.path[0] == m.Name }) {
-				return invalid(Field(m.Name), "is not a field of this resource")
-			}
+	if s.only != nil {
+		if refused := s.only.check(nil, o, inside); refused != nil {
+			return refused
 		}
 	}
 	if s.schema != nil {
@@ -48,6 +46,36 @@ func (all objects) parse(place string, value json.RawMessage) Object {
 		all[place] = o
 	}
 	return o
+}
+
+// permitted are the names that members of an object may have, with those inside them; nil: any.
+type permitted map[string]permitted
+
+func (n permitted) add(path []string) {
+	if below := n[path[0]]; len(path) == 1 {
+		n[path[0]] = below
+		return
+	} else if below == nil {
+		n[path[0]] = make(permitted)
+	}
+	n[path[0]].add(path[1:])
+}
+
+func (n permitted) check(path []string, o Object, inside objects) *envelope.Refusal {
+	for _, m := range o {
+		below, ok := n[m.Name]
+		at := append(path[:len(path):len(path)], m.Name)
+		if !ok {
+			return invalid(Field(at...), "is not a field of this resource")
+		}
+		if below == nil || m.Value[0] != '{' {
+			continue
+		}
+		if refused := below.check(at, inside.parse(Field(at...), m.Value), inside); refused != nil {
+			return refused
+		}
+	}
+	return nil
 }
 
 func (c *compiled) check(o Object, partial bool, inside objects) *envelope.Refusal {

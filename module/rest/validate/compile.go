@@ -14,7 +14,7 @@ import (
 // Set is a compiled set of constraints. A nil Set permits everything.
 type Set struct {
 	rules  []compiled
-	others bool // members without a rule are refused
+	only   permitted // the members with a rule, if all others are refused
 	schema *schema
 }
 
@@ -42,10 +42,15 @@ func Compile(rules []Rule, file *Schema) (*Set, error) {
 		}
 		seen[r.Field] = true
 		if r.Field == "*" {
-			s.others = true
+			s.only = make(permitted)
 			continue
 		}
 		s.rules = append(s.rules, r.compile())
+	}
+	if s.only != nil {
+		for _, r := range s.rules {
+			s.only.add(r.path)
+		}
 	}
 	if file != nil {
 		var err error

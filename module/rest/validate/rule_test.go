@@ -84,7 +84,11 @@ func TestConstraintsOnMembers(t *testing.T) {
 		{`[{"field": "id", "readonly": true}]`, `{"id":1}`, "id cannot be written", "id cannot be written"},
 		{`[{"field": "id", "readonly": true}]`, `{"id":null}`, "id cannot be written", "id cannot be written"},
 		{`[{"field": "id", "readonly": true}]`, `{"x":1}`, "", ""},
-		{`[{"field": "*", "readonly": true}, {"field": "title"}, {"field": "/author/name"}]`, `{"title":1,"author":{"x":1}}`, "", ""},
+		{`[{"field": "*", "readonly": true}, {"field": "title"}, {"field": "/author/name"}]`, `{"title":{"x":1},"author":{"name":{"x":1}}}`, "", ""},
+		{`[{"field": "*", "readonly": true}, {"field": "/author/name"}, {"field": "author"}]`, `{"author":{"name":1,"x":1}}`, "/author/x is not a field of this resource", "/author/x is not a field of this resource"},
+		{`[{"field": "author"}, {"field": "/author/at/city"}, {"field": "/author/at/street"}, {"field": "*", "readonly": true}]`, `{"author":{"at":{"city":1,"street":1,"x":1}}}`, "/author/at/x is not a field of this resource", "/author/at/x is not a field of this resource"},
+		{`[{"field": "*", "readonly": true}, {"field": "/author/name"}]`, `{"author":null}`, "", ""},
+		{`[{"field": "*", "readonly": true}, {"field": "/author/name"}]`, `{"author.name":1}`, "author.name is not a field of this resource", "author.name is not a field of this resource"},
 		{`[{"field": "*", "readonly": true}, {"field": "title"}]`, `{"title":1,"_method":"DELETE"}`, "_method is not a field of this resource", "_method is not a field of this resource"},
 		{`[{"field": "*", "readonly": true}]`, `{"*":1}`, "* is not a field of this resource", "* is not a field of this resource"},
 

@@ -51,8 +51,8 @@ func pathOf(field string) splice.Pointer {
 }
 
 // properties are the schemas of members in a request, those of the outermost level with
-// words in the place of values. Those that must not be sent are left out: see refused.
-func (all members) properties(words map[string]map[string]string) object {
+// words in the place of values. Those that must not be sent are left out: see refused. only says that objects have no others.
+func (all members) properties(words map[string]map[string]string, only bool) object {
 	properties := make(object, len(all))
 	for name, m := range all {
 		if m.rule.Readonly {
@@ -60,7 +60,10 @@ func (all members) properties(words map[string]map[string]string) object {
 		}
 		p := property(m.rule)
 		if len(m.below) > 0 {
-			p["type"], p["properties"] = orNull(m.rule, "object"), m.below.properties(nil)
+			p["type"], p["properties"] = orNull(m.rule, "object"), m.below.properties(nil, only)
+			if only {
+				p["additionalProperties"] = false
+			}
 			refuseNames(p, m.below.refused())
 		}
 		if w, ok := words[name]; ok {

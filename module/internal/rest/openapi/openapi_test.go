@@ -170,12 +170,12 @@ func TestConstraintsAreDescribedOnEveryLevel(t *testing.T) {
 func TestAllowedMembersAreDescribed(t *testing.T) {
 	d := describe(t, Config{}, resource.Resource{
 		Path: "notes", Rename: map[string]string{"text": "t"}, Values: map[string]map[string]string{"state": {"on": "1"}, "other": {"on": "1"}},
-		Validate: []validate.Rule{{Field: "state"}, {Field: "*", Readonly: true}},
+		Validate: []validate.Rule{{Field: "state"}, {Field: "/author/name"}, {Field: "*", Readonly: true}},
 	})
-	d.is(`{"state":{"enum":["on",null],"type":["string","null"]}}`, "components", "schemas", "NotesInput", "properties")
+	d.is(`{"author":{"additionalProperties":false,"properties":{"name":{}},"type":["object","null"]},"state":{"enum":["on",null],"type":["string","null"]}}`, "components", "schemas", "NotesInput", "properties")
 	d.is(`false`, "components", "schemas", "NotesInput", "additionalProperties")
 	d.is(`{"not":{"enum":["_method","t"]}}`, "components", "schemas", "NotesInput", "propertyNames")
-	d.is(`{"properties":{"other":{"description":"One of on, or another value of the API's.","examples":["on"]},"state":{"description":"One of on, or another value of the API's.","examples":["on"]},"text":{}}}`, "components", "schemas", "Notes")
+	d.is(`{"properties":{"author":{"properties":{"name":{}}},"other":{"description":"One of on, or another value of the API's.","examples":["on"]},"state":{"description":"One of on, or another value of the API's.","examples":["on"]},"text":{}}}`, "components", "schemas", "Notes")
 }
 
 func TestDisabledConventionsAreNotDescribed(t *testing.T) {

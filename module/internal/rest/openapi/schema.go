@@ -50,7 +50,7 @@ func (d *document) sent(o *routes.Operation) string {
 		r := o.Resource
 		s := object{"type": "object", "properties": declared(r)}
 		if others(r) {
-			s["properties"], s["additionalProperties"] = tree(r.Validate).properties(r.Values), false
+			s["properties"], s["additionalProperties"] = tree(r.Validate).properties(r.Values, true), false
 		}
 		refuseNames(s, slices.Concat(r.RefusedNames(), tree(r.Validate).refused()))
 		s["description"] = "Other spellings of these names (in case, or with spaces or dots for underscores) are refused."
@@ -138,7 +138,7 @@ func declared(r *resource.Resource) object {
 		all[field] = object{}
 	}
 	rules := tree(r.Validate)
-	maps.Copy(all, rules.properties(nil))
+	maps.Copy(all, rules.properties(nil, false))
 	for field, words := range r.Values {
 		var rule validate.Rule
 		if m := rules[field]; m != nil {
