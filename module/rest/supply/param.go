@@ -91,7 +91,8 @@ func (n Names) With(names ...string) Names {
 }
 
 // Has reports whether an upstream could read a client's name as one of these: in another letter case, with
-// brackets, with characters that PHP turns into underscores, or with a NUL at the end.
+// brackets, with characters that PHP turns into underscores, with a NUL at the end, or in the other of the two
+// conventions, since protobuf, pydantic and parsers for Django and Rails take apiKey for api_key.
 func (n Names) Has(name string) bool {
 	return len(n) > 0 && (n[plainName(name)] || n[plainName(openBracketReplaced(name))])
 }
@@ -100,8 +101,8 @@ func (n Names) Has(name string) bool {
 // Rack reads `[token]` as `token`.
 func (n Names) HasInside(name string) bool { return len(n) > 0 && plainName(name) == "" }
 
-// plainName returns the name as the most lenient upstream reads it: its first word, without surrounding brackets,
-// in lower case.
+// plainName returns the name as the most lenient upstream reads it: what is in front of brackets or in the first of
+// them, without anything but letters and digits, in lower case.
 func plainName(name string) string {
 	word := strings.IndexFunc(name, isWord)
 	if word < 0 {
@@ -111,12 +112,12 @@ func plainName(name string) string {
 	if end := strings.IndexAny(name, "[]\x00"); end >= 0 {
 		name = name[:end]
 	}
-	return strings.TrimRight(strings.Map(func(c rune) rune {
+	return strings.Map(func(c rune) rune {
 		if !isWord(c) {
-			return '_'
+			return -1
 		}
 		return unicode.ToLower(unicode.ToUpper(c))
-	}, name), "_")
+	}, name)
 }
 
 // openBracketReplaced returns the name with an opening bracket that is never closed as PHP reads it: as an
