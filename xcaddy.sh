@@ -6,6 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 build=$PWD/.build
 tools=$PWD/.ci/tools
 mod=github.com/gatehouse/gatehouse
+trap 'exit 130' INT # after Ctrl-C bash goes on if the running program ends by itself, as xcaddy does
 
 usage() {
 	cat <<'TXT'
@@ -219,7 +220,7 @@ run_tests() {
 	others=$!
 	cut -d '|' -f 1 <<<"$all" | grep -vxF "$plain" | CGO_ENABLED=1 xargs go test -vet=off -race -timeout 20m "${flags[@]}" || failed=1
 	wait "$others" || failed=1
-	trap - INT
+	trap 'exit 130' INT
 	[ -z "$failed" ] || die "tests failed"
 	say "go test, what measures"
 	go test -vet=off -timeout 20m "${flags[@]}" ./internal/e2e/soak # it drives programs, too
