@@ -105,6 +105,7 @@ func TestFormsContradictNoParameterOfTheAddress(t *testing.T) {
 		{"/a?tx[action]=create", "tx", "", `{"action":{"x":1}}`, "action"},
 		{"/a?tx[who][id]=1", "tx", "", `{"who":{"id":2}}`, "who"},
 		{"/a?other[action]=create", "tx", "", `{"action":"delete"}`, ""},
+		{"/a?action=create&id=5", "tx", "", `{"action":"delete","id":6}`, ""},
 		{"/a", "", "act=import", `{"act":"drop"}`, "act"},
 		{"/a?act=add", "", "act=import", `{"act":"add"}`, "act"},
 		{"/a?act=add", "", "mod=import", `{"mod":"import","act":"add"}`, ""},

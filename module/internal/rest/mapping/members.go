@@ -68,16 +68,15 @@ func (m members) checkAgainstQuery(object validate.Object, rawQuery, wrap string
 	given := make(map[string]parameter, len(query))
 	for name, values := range query {
 		p := parameter{name, values[0], !slices.ContainsFunc(values, func(v string) bool { return v != values[0] })}
-		if outer, inner, nested := strings.Cut(name, "["); nested {
+		outer, inner, nested := strings.Cut(name, "[")
+		switch {
+		case wrap != "" && (!nested || fieldnames.Normalize(outer) != fieldnames.Normalize(wrap)):
+			continue // the body has nothing beside wrap
+		case wrap != "":
 			step, rest, _ := strings.Cut(inner, "]")
-			switch {
-			case wrap == "":
-				p.name, p.whole = outer, false
-			case fieldnames.Normalize(outer) == fieldnames.Normalize(wrap):
-				p.name, p.whole = step, p.whole && rest == ""
-			default:
-				continue // the body has no such member
-			}
+			p.name, p.whole = step, p.whole && rest == ""
+		case nested:
+			p.name, p.whole = outer, false
 		}
 		at := fieldnames.Normalize(p.name)
 		if other, twice := given[at]; twice && other != p {
