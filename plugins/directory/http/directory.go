@@ -76,17 +76,15 @@ func (d *dir) Authenticate(ctx context.Context, username, password string) (dire
 		return directory.User{}, false, err
 	}
 	status, answer, err := d.sendRequest(ctx, http.MethodPost, d.s.url, kind, body)
+	var u directory.User
+	if ok = err == nil && !slices.Contains(d.s.refused, status); ok {
+		u, ok, err = d.readAnswer(status, answer, typed)
+	}
+	if err != nil && 0 < status && status < http.StatusInternalServerError {
+		err = unclear{err}
+	}
 	if err != nil {
 		return directory.User{}, false, err
-	}
-	var u directory.User
-	if ok = !slices.Contains(d.s.refused, status); ok {
-		if u, ok, err = d.readAnswer(status, answer, typed); err != nil && status < http.StatusInternalServerError {
-			err = unclear{err}
-		}
-		if err != nil {
-			return directory.User{}, false, err
-		}
 	}
 	if !ok {
 		id := d.s.refusedUser(answer)
@@ -140,7 +138,7 @@ func (d *dir) credentials(username, password string) (body []byte, kind string, 
 }
 
 // sendRequest sends one request and reads the whole answer, so that the connection can be used
-// again. Errors name neither the address, which may hold an ID, nor what was sent.
+// again. The status is 0 if there was none. Errors name neither the address, which may hold an ID, nor what was sent.
 func (d *dir) sendRequest(ctx context.Context, method, address, kind string, body []byte) (status int, answer []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
 	defer cancel()
@@ -170,7 +168,7 @@ func (d *dir) sendRequest(ctx context.Context, method, address, kind string, bod
 	case err != nil:
 		return 0, nil, fmt.Errorf("reading the endpoint's answer: %w", err)
 	case len(answer) > d.s.maxBody:
-		return 0, nil, unclear{fmt.Errorf("the endpoint's answer is longer than max_body, %d bytes", d.s.maxBody)}
+		return response.StatusCode, nil, fmt.Errorf("the endpoint's answer is longer than max_body, %d bytes", d.s.maxBody)
 	}
 	return response.StatusCode, answer, nil
 }

@@ -19,7 +19,7 @@ func TestAnswersThatAreNeitherYesNorNoAreUnclear(t *testing.T) {
 		unclear bool
 	}{
 		{http.StatusTooManyRequests, `{}`, true}, {http.StatusFound, "", true}, {http.StatusOK, "<html>", true}, {http.StatusOK, `{"code":7}`, true},
-		{http.StatusOK, strings.Repeat("x", usualBody+1), true}, {http.StatusInternalServerError, `{}`, false}, {http.StatusBadGateway, "", false},
+		{http.StatusOK, strings.Repeat("x", usualBody+1), true}, {http.StatusInternalServerError, `{}`, false}, {http.StatusInternalServerError, strings.Repeat("x", usualBody+1), false}, {http.StatusBadGateway, "", false},
 	} {
 		e.says(c.status, c.body)
 		_, ok, err := d.Authenticate(t.Context(), "ann", "secret")
