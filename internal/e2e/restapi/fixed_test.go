@@ -112,6 +112,34 @@ func TestClientCannotSendAGatewayParameter(t *testing.T) { // R11
 }
 
 // R11: some upstreams take a trailer for a header field.
+// If a body has a member named after its controller, Rails takes that for the whole body.
+func TestGatewayParameterIsNotReplacedInsideAMember(t *testing.T) { // R11
+	u := newRecorded(t, says("application/json", `{"id":1}`))
+	r := start(t, u.Addr, `"upstream": $TO, "fixed": [{"name": "owner_id", "value": "7", "in": "body"}, {"name": "mode", "value": "x"}], "resources": [
+		{"path": "articles"}, {"path": "notes", "wrap": "note"}, {"path": "calls", "routes": [{"method": "POST", "path": "/calls", "upstream": "/rpc", "rpc": {"method": "add", "params": "[{body}]"}}]}],
+		"jobs": [{"path": "imports", "upstream": "/import"}]`)
+	for _, c := range []struct {
+		path, media, body string
+		status            int
+	}{
+		{"/articles", "application/json", `{"article":{"title":"a","owner_id":1}}`, 400},
+		{"/articles", "application/json", `{"article":{"title":"a","ownerId":1}}`, 400},
+		{"/articles", "application/json", `{"article":{"title":"a","mode":"y"},"tags":[{"owner_id":1}]}`, 201},
+		{"/articles?article[owner_id]=1", "application/json", `{"title":"a"}`, 400},
+		{"/articles?article[title]=1", "application/json", `{"title":"a"}`, 201},
+		{"/notes", "application/json", `{"article":{"owner_id":1}}`, 201},
+		{"/calls", "application/json", `{"article":{"owner_id":1}}`, 502}, // the API is called
+		{"/imports", "application/json", `{"article":{"owner_id":1}}`, 400},
+		{"/imports", "application/json", `{"article":{"title":"a","mode":"y"}}`, 202},
+		{"/imports", "application/x-www-form-urlencoded", `article[owner_id]=1`, 202}, // of forms Rails takes nothing
+	} {
+		p := r.do("writer", "POST", c.path, c.body, "Content-Type", c.media)
+		if p.Status != c.status || p.Status == 400 && !strings.Contains(p.Body, `"field":"`) {
+			t.Errorf("%s %s: %d %s, want %d", c.path, c.body, p.Status, p.Body, c.status)
+		}
+	}
+}
+
 func TestClientTrailersAreNotForwarded(t *testing.T) {
 	trailers := make(chan http.Header, 1)
 	u := harness.NewUpstream(t)

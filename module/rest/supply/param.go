@@ -80,6 +80,12 @@ func NamesOf(params []Param) Names {
 	return Names(nil).With(names...)
 }
 
+// NamesInside returns the names of the parameters in bodies. Clients must not use them inside another member either: if
+// JSON has a member `article`, Rails takes what is in it for the body of a request to its ArticlesController.
+func NamesInside(params []Param) Names {
+	return NamesOf(slices.DeleteFunc(slices.Clone(params), func(p Param) bool { return p.In != Body }))
+}
+
 // With returns the union with other names.
 func (n Names) With(names ...string) Names {
 	all := make(Names, len(n)+len(names))
@@ -100,6 +106,13 @@ func (n Names) Has(name string) bool {
 // HasInside reports whether an upstream could read the text in brackets after a client's name as one of these:
 // Rack reads `[token]` as `token`.
 func (n Names) HasInside(name string) bool { return len(n) > 0 && plainName(name) == "" }
+
+// InBrackets returns the text in the first brackets of a name, such as `token` in `article[token]`.
+func InBrackets(name string) string {
+	_, inside, _ := strings.Cut(name, "[")
+	inside, _, _ = strings.Cut(inside, "]")
+	return inside
+}
 
 // plainName returns the name as the most lenient upstream reads it: what is in front of brackets or in the first of
 // them, without anything but letters and digits, in lower case.

@@ -103,6 +103,9 @@ func (m *Mapping) readMembers(a Asked) (object validate.Object, theirs members, 
 			}
 			return nil, nil, envelope.Invalid(member.Name, fieldnames.UnknownField)
 		}
+		if refused := m.refuseInside(member); refused != nil {
+			return nil, nil, refused
+		}
 	}
 	if refused := m.Rules.Check(a.Caller, a.Effort, object, m.Kind == resource.Update || m.Kind == resource.Delete); refused != nil {
 		return nil, nil, refused

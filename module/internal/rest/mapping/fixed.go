@@ -8,6 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
+	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
 // compileFixed compiles the parameters that the gateway sends, and the names that clients must not use.
@@ -28,6 +29,9 @@ func (m *Mapping) compileFixed() error {
 	}
 	params := slices.Concat(m.Supplied, r.SignIn)
 	m.reserved = supply.NamesOf(params)
+	if m.BodyForm() == "json" && m.call == nil && r.Wrap == "" { // else the client's members are inside another one themselves
+		m.inside = supply.NamesInside(params)
+	}
 	m.addsToQuery = slices.ContainsFunc(params, func(p supply.Param) bool { return p.In == supply.Query })
 	if err := m.checkSupplied(params); err != nil {
 		return err
@@ -99,6 +103,20 @@ func (m *Mapping) refuseReserved(name string) *envelope.Refusal {
 		return nil
 	}
 	return envelope.Invalid(name, setByGateway)
+}
+
+// refuseInside refuses an object with a member that the gateway puts beside it.
+func (m *Mapping) refuseInside(member validate.Member) *envelope.Refusal {
+	if len(m.inside) == 0 || member.Value[0] != '{' {
+		return nil
+	}
+	object, refused := validate.Parse(member.Value)
+	for _, in := range object {
+		if m.inside.Has(in.Name) {
+			return envelope.Invalid(validate.Field(member.Name, in.Name), setByGateway)
+		}
+	}
+	return refused
 }
 
 // Sends reports whether requests of the operation have a place for a fixed parameter: one in the body needs a body.

@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/list"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
 // buildQuery sets the upstream's parameters, or refuses the client's.
@@ -104,6 +105,8 @@ func (m *Mapping) translateQuery(asked url.Values) (url.Values, *envelope.Refusa
 			return nil, envelope.Invalid(name, "must not be there: the method of a request cannot be overridden")
 		case i < 0 && !all:
 			return nil, envelope.Invalid(name, "is not a parameter of this address")
+		case i < 0 && m.inside.Has(supply.InBrackets(name)):
+			return nil, envelope.Invalid(name, setByGateway)
 		case i < 0:
 			theirs[name] = asked[name]
 		case len(asked[name]) > 1:

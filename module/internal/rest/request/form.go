@@ -23,7 +23,7 @@ func checkForm(h http.Header, body []byte) *envelope.Refusal {
 	for _, label := range labels {
 		switch kind := formOf(label); {
 		case kind == noForm || len(body) == 0:
-		case kind == both || !asciiNames(label):
+		case kind == both || !ASCIINames(label):
 			return unreadableForm()
 		case kind == encoded && guard.CarriesToken(string(body)):
 			return envelope.TokenInForm()
@@ -87,10 +87,10 @@ func unreadableForm() *envelope.Refusal {
 // ASCII, and nothing else is.
 var asciiCharset = regexp.MustCompile(`^(utf-?8|us-ascii|ascii|latin1|iso-?8859-[0-9]+|(windows-|cp)125[0-8]|koi8-[ru]|gbk|gb2312|gb18030|big5|shift_jis|euc-(jp|kr|cn|tw))$`)
 
-// asciiNames reports whether every reader of a form with this Content-Type decodes its names as
-// ASCII. Servlet containers, ASP.NET and Django use the charset that the client names, and
-// access_token has other bytes in EBCDIC, UTF-7 or UTF-16.
-func asciiNames(label string) bool {
+// ASCIINames reports whether every reader of a form with this Content-Type decodes its names as
+// ASCII. Servlet containers, ASP.NET and Django use the charset that the client names, Django also for
+// the query, and access_token has other bytes in EBCDIC, UTF-7 or UTF-16.
+func ASCIINames(label string) bool {
 	switch strings.Count(strings.ToLower(label), "charset") {
 	case 0:
 		return true

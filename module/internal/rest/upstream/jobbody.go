@@ -26,7 +26,11 @@ func CheckJobBody(params []supply.Param, header http.Header, body []byte) *envel
 	if len(header["Content-Encoding"]) > 0 {
 		return envelope.Refuse(http.StatusUnsupportedMediaType, "the body must not be compressed or encoded")
 	}
-	names, ok := bodyNames(header.Get("Content-Type"), body)
+	label := header.Get("Content-Type")
+	if !plainCharset(label) {
+		return envelope.Refuse(http.StatusUnsupportedMediaType, "the body must be in UTF-8")
+	}
+	names, ok := bodyNames(label, body)
 	if !ok {
 		return envelope.Refuse(http.StatusBadRequest, "the body could not be read")
 	}
@@ -35,7 +39,29 @@ func CheckJobBody(params []supply.Param, header http.Header, body []byte) *envel
 			return envelope.Invalid(name, "must not be there: the gateway sets it itself")
 		}
 	}
+	return checkInside(supply.NamesInside(params), body)
+}
+
+// checkInside refuses a JSON object with one of the names inside a member.
+func checkInside(reserved supply.Names, body []byte) *envelope.Refusal {
+	object, _ := decodeObject(body) // anything else has no members
+	for outer, value := range object {
+		members, _ := decodeObject(value)
+		for inner := range members {
+			if reserved.Has(inner) {
+				return envelope.Invalid(outer, "must not have "+inner+": the gateway sets it itself")
+			}
+		}
+	}
 	return nil
+}
+
+// plainCharset reports whether every API finds the same names in a body with this Content-Type. Express decodes JSON
+// from UTF-7, and Django's REST framework from any charset. In some, a letter of several bytes has a quote or a backslash.
+func plainCharset(label string) bool {
+	media, params, err := mime.ParseMediaType(label)
+	charset := strings.ToLower(params["charset"])
+	return request.ASCIINames(label) && (err != nil || !envelope.IsJSON(media) || slices.Contains([]string{"", "utf-8", "utf8", "us-ascii"}, charset))
 }
 
 // CheckJobForm refuses a form that is sent to the API unchanged by a job, if it has a parameter of the job's address, whose
@@ -83,13 +109,18 @@ func bodyNames(label string, body []byte) (names []string, ok bool) {
 		err := json.Unmarshal(body, &object)
 		return slices.Sorted(maps.Keys(object)), err == nil
 	}
-	var object map[string]json.RawMessage
-	err = json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\ufeff")))).Decode(&object) // some ignore what follows it
+	object, err := decodeObject(body)
 	if err != nil && looseObject.Match(bytes.ReplaceAll(body, []byte{0}, nil)) {
 		return nil, false
 	}
 	names = slices.Sorted(maps.Keys(object))
 	return append(names, encodedNames(body)...), true
+}
+
+// decodeObject returns the object at the beginning of a text: some APIs ignore what follows it.
+func decodeObject(text []byte) (object map[string]json.RawMessage, err error) {
+	err = json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))).Decode(&object)
+	return object, err
 }
 
 // encodedNames returns the names that a lenient reader finds in an encoded form.

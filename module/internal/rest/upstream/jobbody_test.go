@@ -19,6 +19,13 @@ func TestJobBodyCannotSetGatewayParameters(t *testing.T) {
 		{"application/json", "", `{"title":"a"}`, 0},
 		{"application/json", "", `{"api_key":"mine"}`, http.StatusBadRequest},
 		{"application/json", "", `{"title"`, http.StatusBadRequest},
+		// Another charset: Express and Django read +AF8- as _ in UTF-7, and Django the query, too, in what it is told.
+		{"application/json; charset=UTF-8", "", `{"title":"a"}`, 0},
+		{"application/json; charset=utf-7", "", `{"api+AF8-key":"mine"}`, http.StatusUnsupportedMediaType},
+		{"application/json; charset=shift_jis", "", "{\"\x81\\\":1,\"api_key\":1,\"\":1}", http.StatusUnsupportedMediaType},
+		{"application/json; charset*=utf-8''utf-7", "", `{}`, http.StatusUnsupportedMediaType},
+		{"text/csv; charset=cp037", "", "a;b", http.StatusUnsupportedMediaType},
+		{"text/csv; charset=windows-1252", "", "a;b", 0},
 		{"application/json", "gzip", `{}`, http.StatusUnsupportedMediaType},
 		{"application/x-www-form-urlencoded", "", "title=a", 0},
 		{"application/x-www-form-urlencoded", "", "api_key=mine", http.StatusBadRequest},
