@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
@@ -97,10 +98,10 @@ func (c CORS) Set(h http.Header) {
 		}
 	}
 	if !c.any {
-		addVary(h, "Origin")
+		httpx.AddVary(h, "Origin")
 	}
 	if c.preflight {
-		addVary(h, "Access-Control-Request-Method", "Access-Control-Request-Headers")
+		httpx.AddVary(h, "Access-Control-Request-Method", "Access-Control-Request-Headers")
 	}
 	if c.origin == "" {
 		return
