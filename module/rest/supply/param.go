@@ -98,7 +98,7 @@ func (n Names) With(names ...string) Names {
 
 // Has reports whether an upstream could read a client's name as one of these: in another letter case, with
 // brackets, with characters that PHP turns into underscores, with a NUL at the end, or in the other of the two
-// conventions, since protobuf, pydantic and parsers for Django and Rails take apiKey for api_key.
+// conventions, since readers of protobuf and djangorestframework-camel-case take apiKey for api_key.
 func (n Names) Has(name string) bool {
 	return len(n) > 0 && (n[plainName(name)] || n[plainName(openBracketReplaced(name))])
 }
