@@ -111,7 +111,6 @@ func TestClientCannotSendAGatewayParameter(t *testing.T) { // R11
 	}
 }
 
-// R11: some upstreams take a trailer for a header field.
 // If a body has a member named after its controller, Rails takes that for the whole body.
 func TestGatewayParameterIsNotReplacedInsideAMember(t *testing.T) { // R11
 	u := newRecorded(t, says("application/json", `{"id":1}`))
@@ -140,6 +139,7 @@ func TestGatewayParameterIsNotReplacedInsideAMember(t *testing.T) { // R11
 	}
 }
 
+// R11: some upstreams take a trailer for a header field.
 func TestClientTrailersAreNotForwarded(t *testing.T) {
 	trailers := make(chan http.Header, 1)
 	u := harness.NewUpstream(t)

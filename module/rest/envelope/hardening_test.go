@@ -28,6 +28,24 @@ var leaking = []string{
 	"upstream 172.20.0.3 said no",
 	"localhost:9200 is away",
 	"cannot open /etc/passwd",
+	`relation "users" does not exist`,
+	`duplicate key value violates unique constraint "users_email_key"`,
+	`PG::UndefinedColumn: ERROR: column users.foo does not exist`,
+	`(psycopg2.errors.UndefinedTable) relation: [SQL: INSERT INTO users]`,
+	"E11000 duplicate key error collection: app.users index: email_1",
+	"UNIQUE constraint failed: users.email",
+	"no such table: users",
+	"Unknown column 'foo' in 'where clause'",
+	"Table 'app.users' doesn't exist",
+	"Duplicate entry 'ann' for key 'users.email'",
+	"Cannot add or update a child row: a foreign key constraint fails",
+	"Invalid object name 'dbo.users'.",
+	"http://billing.internal:8080/charge is away",
+	"getaddrinfo EAI_AGAIN db",
+	"Redis connection to redis-master:6379 failed",
+	"http://[fd12:3456::1]:8080 is away",
+	"ENOENT: no such file or directory, open '/app/uploads/x.png'",
+	"HTTPConnectionPool(host='billing', port=80): Max retries exceeded with url: /x",
 }
 
 func TestStackTracesAndInternalAddressesAreHidden(t *testing.T) {
@@ -61,6 +79,8 @@ func TestOrdinaryTextsAreNotTakenForStackTraces(t *testing.T) {
 	for _, text := range []string{
 		"The title must have 5 to 100 characters.", "The meeting is at 10:30.", "Row 7, line 12: a comma is missing.",
 		"See https://docs.example.com/errors#e12.", "File \"report.csv\" is too large.", "Version 2.10.3 is needed.", "文章标题太短",
+		"A user with this email does not exist.", `The column "title" must not be empty.`, "This table does not exist.", "Duplicate entry for user ann.", "The key must be unique.",
+		"Local time is missing.", "See internal note 5432.", "Ratio 16:9 or 4:3 only.",
 		"No route for /articles/7.", "at least one item is needed (none given)",
 	} {
 		if leaks(text) {

@@ -14,10 +14,17 @@ const maxSearched = 8 << 10
 var marks = []string{
 	"traceback (most recent", "stack trace", "stacktrace", "panic: ", "sqlstate", "fatal error:", "exception in thread", ".php on line",
 	"dial tcp", "redis://", "rediss://", "mysql://", "postgres://", "postgresql://", "mongodb://", "amqp://", "jdbc:",
+	"connection refused", "econnrefused", "econnreset", "enotfound", "enoent", "getaddrinfo", "httpconnectionpool(", "[::1]",
+	// PostgreSQL, MySQL, SQLite, SQL Server and MongoDB
+	"violates unique constraint", "violates foreign key constraint", "violates not-null constraint", "violates check constraint", "syntax error at or near",
+	"for key '", "error in your sql syntax", "unknown column '", "a foreign key constraint fails",
+	"constraint failed: ", "no such table: ", "no such column: ",
+	"invalid object name '", "invalid column name '", "cannot insert duplicate key", "incorrect syntax near",
+	"duplicate key error collection", "psycopg2.", "pymysql.", "(sqlite3.", "[sql: ", "pg::", "mysql2::error",
 }
 
 // shapes are texts that a mark cannot describe: frames of stack traces, source positions, names
-// of exceptions, private addresses, files of the server. A pattern is only tried on a text that
+// of exceptions, missing tables, private addresses, files of the server. A pattern is only tried on a text that
 // contains one of its hints, because it costs a hundred times more.
 var shapes = []struct {
 	hints   []string
@@ -27,10 +34,15 @@ var shapes = []struct {
 	{[]string{"\n"}, regexp.MustCompile(`\n\s*at \S`)},
 	{[]string{":"}, regexp.MustCompile(`\.(java|kt|php|py|rb|go|cs|js|ts|cpp|c):(line )?\d|\blocalhost:\d|\b[a-z]:\\`)},
 	{[]string{"goroutine"}, regexp.MustCompile(`goroutine \d+ \[`)},
+	{[]string{`" does not exist`}, regexp.MustCompile(`\b(relation|column|type|database|role|schema|function) \\?"[^"]+" does not exist`)},
+	{[]string{" doesn't exist"}, regexp.MustCompile(`\btable '[^']+' doesn't exist`)},
 	{[]string{"ora-"}, regexp.MustCompile(`\bora-\d{5}`)},
 	{[]string{`file "`}, regexp.MustCompile(`file "[^"]+", line`)},
 	{[]string{"exception"}, regexp.MustCompile(`\w\.\w+exception\b`)},
 	{[]string{"10.", "127.", "192.168.", "172."}, regexp.MustCompile(`\b((127|10)\.\d{1,3}|192\.168|172\.(1[6-9]|2\d|3[01]))\.\d{1,3}\.\d{1,3}\b`)},
+	{[]string{"[f"}, regexp.MustCompile(`\[f(c|d)[0-9a-f]{2}:`)}, // RFC 4193
+	{[]string{".internal", ".local", ".lan", ".svc"}, regexp.MustCompile(`[\w-]\.(internal|local|localdomain|lan|svc)\b`)},
+	{[]string{":3306", ":5432", ":6379", ":9200", ":27017"}, regexp.MustCompile(`[\w-]:(3306|5432|6379|9200|27017)\b`)},
 	{[]string{"/"}, regexp.MustCompile(`(^|[\s'"(])/(var|home|usr|etc|srv|root|tmp|proc)/`)},
 }
 
