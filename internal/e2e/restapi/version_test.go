@@ -182,3 +182,20 @@ func TestSubrouteKnowsTheCallerAndItsRequest(t *testing.T) {
 	r.Load(t, site)
 	wantError(t, r.do("reader", http.MethodGet, "/things", ""), 502, "upstream_unreachable", "")
 }
+
+// nginx 1.22 heeds only the last line of Vary: it would give one version to a client that accepts another.
+func TestCacheableVersionsVaryInOneLine(t *testing.T) {
+	u := harness.NewUpstream(t)
+	u.Answer(func(w http.ResponseWriter, r *http.Request) {
+		w.Header()["Vary"] = []string{"Cookie", "Accept-Language"}
+		w.Header().Set("Cache-Control", "max-age=60")
+		says("application/json", `{"r":{"id":1}}`)(w, r)
+	})
+	r := start(t, u.Addr, strings.ReplaceAll(versioned, "$SECOND", u.Addr), "\toauth_guard {\n\t\tpublic", "\tencode {\n\t\tminimum_length 9\n\t}\n\toauth_guard {\n\t\tpublic * /v1/* /things/*\n\t\tpublic")
+	for _, accept := range []string{"application/json", "application/vnd.acme.v1+json"} {
+		p := r.do("", http.MethodGet, "/v1/things/1", "", "Accept", accept)
+		if vary := p.Header["Vary"]; p.Status != http.StatusOK || len(vary) != 1 || !httpguts.HeaderValuesContainsToken(vary, "Accept") {
+			t.Errorf("%s: %d, Vary %q", accept, p.Status, vary)
+		}
+	}
+}

@@ -40,7 +40,12 @@ func (h *REST) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	handler.CloseWhenExiting(w, r)
 	guard.StripCookies(r.Header)
 	choice, refused := h.versions.Negotiate(r.URL.EscapedPath(), r.Header["Accept"])
-	answer := h.answers.From(w, choice.Header)
+	answer := h.answers.From(w, func(header http.Header) {
+		choice.Header(header)
+		if len(header["Vary"]) > 0 {
+			httpx.AddVary(header)
+		}
+	})
 	defer answer.Finish()
 	w = answer
 	if err := h.serve(w, r, next, choice, refused); err != nil {
