@@ -91,21 +91,23 @@ func (t *Turns) enter(c Caller) *waiter {
 	return w
 }
 
-// limit refuses a waiter if too many wait: the newest of its caller, or whoever would be the last to have a turn.
+// limit refuses a waiter if too many wait: the newest of its caller, or of the client that has most, and of its callers
+// the one that has most, whoever would be the last to have a turn.
 func (t *Turns) limit(newest *waiter) {
-	each := 0
+	clients, callers := make(map[string]int), make(map[caller]int)
 	for _, w := range t.waiting {
-		if w.caller == newest.caller {
-			each++
-		}
+		clients[w.client]++
+		callers[w.caller]++
 	}
 	switch {
-	case each > maxWaitingEach:
+	case callers[newest.caller] > maxWaitingEach:
 		t.refuse(newest)
 	case len(t.waiting) > maxWaiting:
 		backwards := slices.Clone(t.waiting)
 		slices.Reverse(backwards)
-		t.refuse(slices.MaxFunc(backwards, t.compare))
+		t.refuse(slices.MaxFunc(backwards, func(a, b *waiter) int {
+			return cmp.Or(cmp.Compare(clients[a.client], clients[b.client]), cmp.Compare(callers[a.caller], callers[b.caller]), t.compare(a, b))
+		}))
 	}
 }
 

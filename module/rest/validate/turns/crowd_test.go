@@ -1,0 +1,60 @@
+package turns
+
+import (
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A client whose users fill all places keeps no other client from having several bodies checked.
+func TestPlacesAreTakenFromWhoeverHasMost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		turns := New(1)
+		got, refused := make(map[string]int), make(map[string]int)
+		ask := func(c Caller) {
+			go func() {
+				done, err := turns.Take(c)
+				mu.Lock()
+				if err != nil {
+					refused[c.Client]++
+					mu.Unlock()
+					return
+				}
+				got[c.Client]++
+				mu.Unlock()
+				time.Sleep(time.Second)
+				done()
+			}()
+			synctest.Wait()
+		}
+		want := func(times int) {
+			t.Helper()
+			mu.Lock()
+			defer mu.Unlock()
+			if got["modest"] != times || refused["modest"] != 0 {
+				t.Errorf("turns %v, refused %v", got, refused)
+			}
+		}
+		crowd := func() {
+			for i := range maxWaiting {
+				ask(Caller{Client: "greedy", Share: strconv.Itoa(i)})
+			}
+		}
+		ask(Caller{Client: "greedy"})
+		crowd()
+		ask(Caller{Client: "modest", Share: "a"})
+		time.Sleep(time.Second)
+		synctest.Wait() // modest has its turn
+		crowd()
+		for range 3 {
+			ask(Caller{Client: "modest", Share: "b"})
+		}
+		want(1)
+		time.Sleep(Patience)
+		synctest.Wait()
+		want(4)
+	})
+}
