@@ -125,6 +125,11 @@ func TestGatewayParameterIsNotReplacedInsideAMember(t *testing.T) { // R11
 		{"/articles", "application/json", `{"article":{"title":"a","ownerId":1}}`, 400},
 		{"/articles", "application/json", `{"article":{"title":"a","mode":"y"},"tags":[{"owner_id":1}]}`, 201},
 		{"/articles?article[owner_id]=1", "application/json", `{"title":"a"}`, 400},
+		{"/articles?[article][owner_id]=1", "application/json", `{"title":"a"}`, 400}, // Rack 2 reads these alike
+		{"/articles?[article[owner_id]=1", "application/json", `{"title":"a"}`, 400},
+		{"/articles?[article]owner_id=1", "application/json", `{"title":"a"}`, 400},
+		{"/articles?article]owner_id=1", "application/json", `{"title":"a"}`, 400},
+		{"/articles?[article][title]=owner_id", "application/json", `{"title":"a"}`, 201},
 		{"/articles?article[title]=1", "application/json", `{"title":"a"}`, 201},
 		{"/notes", "application/json", `{"article":{"owner_id":1}}`, 201},
 		{"/calls", "application/json", `{"article":{"owner_id":1}}`, 502}, // the API is called

@@ -107,11 +107,11 @@ func (n Names) Has(name string) bool {
 // Rack reads `[token]` as `token`.
 func (n Names) HasInside(name string) bool { return len(n) > 0 && plainName(name) == "" }
 
-// InBrackets returns the text in the first brackets of a name, such as `token` in `article[token]`.
-func InBrackets(name string) string {
-	_, inside, _ := strings.Cut(name, "[")
-	inside, _, _ = strings.Cut(inside, "]")
-	return inside
+// HasInBrackets reports whether the text in the first brackets of a name is one of these, such as `token` in
+// `article[token]`. Rack 2 reads `[article][token]`, `[article]token` and `article]token` alike.
+func (n Names) HasInBrackets(name string) bool {
+	words := strings.FieldsFunc(name, func(c rune) bool { return c == '[' || c == ']' })
+	return len(words) > 1 && n.Has(words[1])
 }
 
 // plainName returns the name as the most lenient upstream reads it: what is in front of brackets or in the first of

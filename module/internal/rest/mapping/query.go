@@ -11,7 +11,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/list"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
-	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
 // buildQuery sets the upstream's parameters, or refuses the client's.
@@ -105,7 +104,7 @@ func (m *Mapping) translateQuery(asked url.Values) (url.Values, *envelope.Refusa
 			return nil, envelope.Invalid(name, "must not be there: the method of a request cannot be overridden")
 		case i < 0 && !all:
 			return nil, envelope.Invalid(name, "is not a parameter of this address")
-		case i < 0 && m.inside.Has(supply.InBrackets(name)):
+		case i < 0 && m.inside.HasInBrackets(name):
 			return nil, envelope.Invalid(name, setByGateway)
 		case i < 0:
 			theirs[name] = asked[name]
