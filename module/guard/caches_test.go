@@ -22,6 +22,7 @@ func TestStorableResponsesVaryByToken(t *testing.T) {
 		{http.Header{"Cache-Control": {"max-age=60"}, "Vary": {"Accept-Encoding", "Origin"}}, []string{"Accept-Encoding, Origin, Authorization"}}, // nginx 1.22 heeds the last line
 		{http.Header{"Cache-Control": {"max-age=60"}, "Vary": {"Accept, authorization"}}, []string{"Accept, authorization, Accept-Encoding"}},
 		{http.Header{"Cache-Control": {"max-age=60"}, "Vary": {"*"}}, []string{"*"}},
+		{http.Header{"Cache-Control": {"max-age=60"}, "Vary": {"Accept, *", "Origin"}}, []string{"*"}}, // nginx heeds it only if it is alone
 		{http.Header{"Cache-Control": {`private="X-Own", max-age=60`}}, []string{authorization}},
 		{http.Header{"Cache-Control": {"max-age=60", "Private"}}, nil},
 		{http.Header{"Cache-Control": {"no-cache, no-store"}, "Expires": {"0"}}, nil},

@@ -8,11 +8,12 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// AddVary adds fields to the Vary of a response, which is then one line: nginx 1.22 heeds the last line only. What a
-// cache may store names Accept-Encoding too, or Caddy's `encode` in front would add a line for it.
+// AddVary adds fields to the Vary of a response, which is then one line: nginx 1.22 heeds the last line only, and `*` only
+// if it is alone. What a cache may store names Accept-Encoding too, or Caddy's `encode` in front would add a line for it.
 func AddVary(h http.Header, fields ...string) {
 	have := slices.Clip(h["Vary"])
 	if httpguts.HeaderValuesContainsToken(have, "*") {
+		h.Set("Vary", "*")
 		return
 	}
 	if IsStorable(h) {
