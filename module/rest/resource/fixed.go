@@ -67,7 +67,7 @@ func (f Fixed) clashes(other Fixed) bool {
 	if f.place() == supply.Header || other.place() == supply.Header {
 		return f.place() == other.place() && supply.SameField(f.Name, other.Name)
 	}
-	return supply.NamesOf([]supply.Param{f.Param()}).Has(other.Name)
+	return supply.SameName(f.Name, other.Name)
 }
 
 // Shared is what a configuration declares for all resources.

@@ -114,9 +114,16 @@ func (n Names) HasInBrackets(name string) bool {
 	return len(words) > 1 && n.Has(words[1])
 }
 
+// SameName reports whether two names in a configuration are one to PHP and others. `apikey` and `api_key` are not: no
+// client chooses between them, and some APIs have both.
+func SameName(a, b string) bool { return underscored(a) == underscored(b) }
+
 // plainName returns the name as the most lenient upstream reads it: what is in front of brackets or in the first of
 // them, without anything but letters and digits, in lower case.
-func plainName(name string) string {
+func plainName(name string) string { return strings.ReplaceAll(underscored(name), "_", "") }
+
+// underscored returns the same with underscores for all other characters between the letters and digits.
+func underscored(name string) string {
 	word := strings.IndexFunc(name, isWord)
 	if word < 0 {
 		return ""
@@ -125,12 +132,12 @@ func plainName(name string) string {
 	if end := strings.IndexAny(name, "[]\x00"); end >= 0 {
 		name = name[:end]
 	}
-	return strings.Map(func(c rune) rune {
+	return strings.TrimRight(strings.Map(func(c rune) rune {
 		if !isWord(c) {
-			return -1
+			return '_'
 		}
 		return unicode.ToLower(unicode.ToUpper(c))
-	}, name)
+	}, name), "_")
 }
 
 // openBracketReplaced returns the name with an opening bracket that is never closed as PHP reads it: as an

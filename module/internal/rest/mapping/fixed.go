@@ -45,7 +45,9 @@ func (m *Mapping) compileFixed() error {
 	}
 	query, _ := url.ParseQuery(m.template.QueryText())
 	for name := range query {
-		taken = append(taken, name)
+		if m.isSupplied(name) {
+			taken = append(taken, name)
+		}
 	}
 	if m.Kind == resource.List {
 		taken = append(taken, r.List.Parameters()...)
@@ -63,6 +65,13 @@ func (m *Mapping) compileFixed() error {
 		}
 	}
 	return nil
+}
+
+// isSupplied reports whether a name that is declared for the gateway is that of a fixed parameter.
+func (m *Mapping) isSupplied(name string) bool {
+	return slices.ContainsFunc(slices.Concat(m.Supplied, m.Resource.SignIn), func(p supply.Param) bool {
+		return p.In != supply.Header && supply.SameName(p.Name, name)
+	})
 }
 
 // checkSupplied refuses fixed parameters in a body that cannot contain them.

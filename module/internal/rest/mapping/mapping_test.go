@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
+	"github.com/gatehouse/gatehouse/module/rest/compose"
 	"github.com/gatehouse/gatehouse/module/rest/list"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
@@ -129,6 +130,35 @@ func TestFormsContradictNoParameterOfTheAddress(t *testing.T) {
 			if field != c.field {
 				t.Errorf("%s %+v: refused %q", as, c, field)
 			}
+		}
+	}
+}
+
+// Clients choose none of these names, and an API may have both. What clients may send is another matter.
+func TestTheGatewaySendsNamesInBothConventions(t *testing.T) {
+	for _, c := range []struct {
+		first, second, address, placed, rename string
+		fine                                   bool
+	}{
+		{"user_id", "userId", "userid.x=1", "z", "title", true},
+		{"user_id", "userid", "", "", "title", true},
+		{"x", "y", "user_id=1", "userid", "title", true},
+		{"user_id", "User.Id", "", "", "title", false},
+		{"user_id", "y", "User_Id=1", "", "title", false},
+		{"user_id", "y", "", "user-id", "title", false},
+		{"x", "y", "user_id=1", "user-id", "title", false},
+		{"user_id", "y", "", "", "userId", false},
+	} {
+		route := resource.Route{Method: "POST", Path: "/things", Upstream: "/api?" + c.address, As: "form"}
+		if c.placed != "" {
+			route.Members = []compose.Member{{Name: c.placed, Value: "1"}}
+		}
+		_, err := routes.New([]resource.Resource{{
+			Path: "things", Rename: map[string]string{c.rename: "subject"}, Routes: []resource.Route{route},
+			Fixed: []resource.Fixed{{Name: c.first, Value: "1"}, {Name: c.second, Value: "2", In: "body"}},
+		}})
+		if (err == nil) != c.fine {
+			t.Errorf("%+v: %v", c, err)
 		}
 	}
 }

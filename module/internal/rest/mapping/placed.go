@@ -57,7 +57,7 @@ func checkPlaced(m *Mapping) error {
 		return fmt.Errorf("as %s: %s already sends %s, expected one of the two or another name", m.Route.As, by, name)
 	}
 	for _, name := range own {
-		if m.reserved.Has(name) {
+		if m.isSupplied(name) {
 			return clash(name, "`send fixed` or `login`")
 		}
 	}
@@ -78,7 +78,8 @@ func checkPlaced(m *Mapping) error {
 	query, _ := url.ParseQuery(m.template.QueryText())
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		same := func(m compose.Member) bool { return m.Name == name && m.Value == query.Get(name) }
-		if names.Has(name) && !slices.ContainsFunc(m.placed.Members(), same) {
+		taken := func(own string) bool { return supply.SameName(own, name) }
+		if slices.ContainsFunc(own, taken) && !slices.ContainsFunc(m.placed.Members(), same) {
 			return clash(name, "the address")
 		}
 	}
