@@ -238,6 +238,27 @@ func TestGatewaySecretsAreNotExposed(t *testing.T) { // R11
 	})
 }
 
+// A client whose own text an error repeats must not be able to guess a secret from its beginning: where the error is
+// cut, it would see for each letter whether the error is withheld.
+func TestSecretCannotBeGuessedFromItsBeginning(t *testing.T) { // R11
+	u := newRecorded(t, func(w http.ResponseWriter, q *http.Request) {
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = fmt.Fprintf(w, `{"message":"no %s"}`, strings.TrimPrefix(q.URL.Path, "/plain/"))
+	})
+	r := startFixed(t, u.Addr)
+	for name, id := range map[string]string{
+		"cut by the gateway after the guess": strings.Repeat("x", 496-len("GUESS")) + "GUESS" + strings.Repeat("y", 20),
+		"cut by the gateway, with more":      strings.Repeat("x", 400) + "GUESS" + strings.Repeat("y", 100),
+		"not cut":                            "xGUESS",
+	} {
+		for _, guess := range []string{"tosec", "aas3c", "s3cr3", "aaas3"} {
+			if p := r.do("writer", "GET", "/plain/"+strings.Replace(id, "GUESS", guess, 1), ""); p.Status != 404 || !strings.Contains(p.Body, `"no x`) {
+				t.Errorf("%s: %s: %d %s", name, guess, p.Status, p.Body)
+			}
+		}
+	}
+}
+
 func TestRequestIsNotSentWithoutItsSecret(t *testing.T) { // R11
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "things", "fixed": [{"name": "key", "value": "{file.`+filepath.Join(t.TempDir(), "none")+`}"}]}]`)

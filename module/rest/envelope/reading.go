@@ -84,7 +84,7 @@ func (d *dialect) told(e *splice.Editor, text []byte, status int, readable bool)
 			message = Lookup(status).Message + " (" + code + ")"
 		}
 		if readable {
-			told.Message, told.Field = safeText(message, maxMessage), safeField(r.fieldOf(e, text))
+			told.Message, told.Field = safeText(message), safeField(r.fieldOf(e, text))
 		}
 		return told, false
 	}

@@ -58,15 +58,19 @@ func textUntil(z *html.Tokenizer, end string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// safeText returns the text as one line of at most n characters, or "" if it must not reach the
-// client.
-func safeText(s string, n int) string {
+// safeText returns the text as one line, or "" if it must not reach the client.
+func safeText(s string) string {
 	if leaks(s) {
 		return ""
 	}
-	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(c rune) bool {
+	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(c rune) bool {
 		return unicode.IsSpace(c) || unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c)
 	}), " ")
+}
+
+// shorten returns at most n characters of a text. Whether a text may be told is decided before:
+// a client that chooses what stands in front of a secret would choose how much of it is left.
+func shorten(s string, n int) string {
 	if utf8.RuneCountInString(s) > n {
 		s = string([]rune(s)[:n-1]) + "…"
 	}

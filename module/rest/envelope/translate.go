@@ -25,9 +25,21 @@ const (
 var Kinds = []Kind{JSON, HTML, Text, Empty, Shaped, Other}
 
 type translation struct {
-	kind Kind
-	err  Error
-	asIs bool // the body goes to the client unchanged
+	kind    Kind
+	err     Error // its message may be of any length: see shortened
+	heading bool  // the message is from HTML or plain text
+	asIs    bool  // the body goes to the client unchanged
+}
+
+// shortened returns the error as the client is told it.
+func (t *translation) shortened() Error {
+	most := maxMessage
+	if t.heading {
+		most = maxHeading
+	}
+	e := t.err
+	e.Message = shorten(e.Message, most)
+	return e
 }
 
 // translate reads an upstream's error. cut says that raw is truncated.
@@ -68,10 +80,10 @@ func (c *Config) translate(h http.Header, status int, raw []byte, cut bool) tran
 	switch {
 	case !readable:
 	case t.kind == HTML && c.dialect.reads(HTML):
-		t.err.Message = safeText(htmlHeading(text), maxHeading)
+		t.err.Message, t.heading = safeText(htmlHeading(text)), true
 	case t.kind == Text && c.dialect.reads(Text) && !leaks(string(text)):
 		line, _, _ := bytes.Cut(text, []byte("\n"))
-		t.err.Message = safeText(string(line), maxHeading)
+		t.err.Message, t.heading = safeText(string(line)), true
 	}
 	return t
 }
@@ -97,7 +109,7 @@ func (t *translation) read(j said, readable bool) {
 		t.kind, t.err.Code = Shaped, j.code
 	}
 	if readable || j.exact {
-		t.err.Message, t.err.Field = safeText(j.message, maxMessage), safeField(j.field)
+		t.err.Message, t.err.Field = safeText(j.message), safeField(j.field)
 	}
 }
 

@@ -221,5 +221,5 @@ func (w *Writer) settle() {
 		_, _ = w.ResponseWriter.Write(raw)
 		return
 	}
-	w.config.write(w.ResponseWriter, w.request, status, t.err, !head)
+	w.config.write(w.ResponseWriter, w.request, status, t.shortened(), !head)
 }

@@ -2,7 +2,6 @@ package supply
 
 import (
 	"html"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,14 +13,8 @@ type Secrets struct {
 	plain []string // the results of plainText
 }
 
-// Texts are searched for complete secrets. In a truncated text, the beginning of a secret is
-// enough: a client that controls the text in front of a secret controls where it is truncated,
-// and could read most of it.
-const (
-	leastSecret = 4 // shorter secrets are not searched for
-	leastHead   = 2 // of the beginning of a secret at the very end of the text
-	mostHead    = 8 // of the beginning of a secret anywhere in the text
-)
+// leastSecret is how long a secret must be to be searched for.
+const leastSecret = 4
 
 // Add adds a value.
 func (s *Secrets) Add(value string) {
@@ -30,61 +23,33 @@ func (s *Secrets) Add(value string) {
 	}
 }
 
-// In reports whether a text contains one of the values, verbatim or encoded as in URLs, HTML or
-// JSON strings.
+// In reports whether a text may contain one of the values, verbatim or encoded as in URLs, HTML or
+// JSON strings. It always does where the API has cut it off: there may have been one at its end. If that depended
+// on how the text ends, a client whose own text is repeated could guess a secret letter by letter.
 func (s *Secrets) In(text string) bool {
 	if len(s.plain) == 0 {
 		return false
 	}
-	text, cut := strings.CutSuffix(text, "…")
-	if s.written(text, cut) {
+	if strings.HasSuffix(text, "…") {
 		return true
 	}
-	whole := brokenEscape.ReplaceAllString(text, "")
-	return cut && whole != text && s.written(whole, cut)
-}
-
-// brokenEscape matches what is left of an escape sequence at the end of a truncated text.
-var brokenEscape = regexp.MustCompile(`(%[0-9A-Fa-f]?|&#?[0-9A-Za-z]{0,8})$`)
-
-// written is In for a text that may be truncated.
-func (s *Secrets) written(text string, cut bool) bool {
 	for _, spaced := range []bool{false, true} {
 		if spaced && !strings.Contains(text, "+") {
 			break
 		}
 		read := unescape(text, spaced)
-		if s.in(plainText(read), cut) || strings.Contains(read, "&") && s.in(plainText(html.UnescapeString(read)), cut) {
+		if s.in(plainText(read)) || strings.Contains(read, "&") && s.in(plainText(html.UnescapeString(read))) {
 			return true
 		}
-		if again := unescape(read, spaced); again != read && s.in(plainText(again), cut) { // a URL inside another one
+		if again := unescape(read, spaced); again != read && s.in(plainText(again)) { // a URL inside another one
 			return true
 		}
 	}
-	return strings.Contains(text, "%") && s.in(plainText(text), cut)
+	return strings.Contains(text, "%") && s.in(plainText(text))
 }
 
-func (s *Secrets) in(text string, cut bool) bool {
-	for _, secret := range s.plain {
-		if strings.Contains(text, secret) || cut && begins(text, secret) {
-			return true
-		}
-	}
-	return false
-}
-
-// begins reports whether a truncated text contains the beginning of a secret.
-func begins(text, secret string) bool {
-	head := secret[:max(leastSecret, min(mostHead, len(secret)/2))]
-	if strings.Contains(text, head) {
-		return true
-	}
-	for n := len(head) - 1; n >= leastHead; n-- {
-		if strings.HasSuffix(text, head[:n]) {
-			return true
-		}
-	}
-	return false
+func (s *Secrets) in(text string) bool {
+	return slices.ContainsFunc(s.plain, func(secret string) bool { return strings.Contains(text, secret) })
 }
 
 // plainText returns a text in lower case, with white space reduced to single spaces, as in
