@@ -198,6 +198,9 @@ func TestGatewaySecretsAreNotExposed(t *testing.T) { // R11
 		{"R11 a redirect to the same address elsewhere", func(w http.ResponseWriter, q *http.Request) {
 			http.Redirect(w, q, "https://www.example"+q.RequestURI, http.StatusFound)
 		}, 502},
+		{"R11 a redirect to a resource, whose page repeats the address", func(w http.ResponseWriter, q *http.Request) {
+			http.Redirect(w, q, strings.Replace(q.RequestURI, "id=7", "id=8", 1), http.StatusFound)
+		}, 302},
 		{"R11 a redirect that repeats it twice encoded", func(w http.ResponseWriter, q *http.Request) {
 			http.Redirect(w, q, "https://sso.example/?back="+url.QueryEscape(q.RequestURI), http.StatusFound)
 		}, 502},

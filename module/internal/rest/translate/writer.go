@@ -170,11 +170,11 @@ func (w *Writer) rewriteRedirect(h http.Header) {
 	w.sendRedirect()
 }
 
-// sendRedirect sends the header, and drops a JSON body: it would be an untranslated resource, with members that drop names.
+// sendRedirect sends the header alone. The body of a redirect is a page that repeats the upstream's target, with its host and
+// every parameter, or a resource that nobody translates.
 func (w *Writer) sendRedirect() {
-	if w.config.Answer.Plan != nil && envelope.IsJSON(mediaOf(w.Header())) {
-		w.dropBody(w.status)
-	}
+	w.dropBody(w.status)
+	w.Header().Del("Content-Location")
 	w.sendHeader()
 }
 
