@@ -110,12 +110,16 @@ func bodyNames(label string, body []byte) (names []string, ok bool) {
 		return slices.Sorted(maps.Keys(object)), err == nil
 	}
 	object, err := decodeObject(body)
-	if err != nil && looseObject.Match(bytes.ReplaceAll(body, []byte{0}, nil)) {
+	if (err != nil || withBackslashes.MatchString(params["charset"])) && looseObject.Match(bytes.ReplaceAll(body, []byte{0}, nil)) {
 		return nil, false
 	}
 	names = slices.Sorted(maps.Keys(object))
 	return append(names, encodedNames(body)...), true
 }
+
+// withBackslashes names the encodings in which the last byte of a letter may be that of a backslash, so that a text, and the object
+// that it is in, end elsewhere.
+var withBackslashes = regexp.MustCompile(`(?i)^(gb|big5|shift)`)
 
 // decodeObject returns the object at the beginning of a text: some APIs ignore what follows it.
 func decodeObject(text []byte) (object map[string]json.RawMessage, err error) {

@@ -26,6 +26,10 @@ func TestJobBodyCannotSetGatewayParameters(t *testing.T) {
 		{"application/json; charset*=utf-8''utf-7", "", `{}`, http.StatusUnsupportedMediaType},
 		{"text/csv; charset=cp037", "", "a;b", http.StatusUnsupportedMediaType},
 		{"text/csv; charset=windows-1252", "", "a;b", 0},
+		// In Shift_JIS \x81\\ is one letter, so that the object ends later than in UTF-8.
+		{"text/plain; charset=Shift_JIS", "", "{\"\x81\\\":\":1}\",\"api_key\":\"mine\"}", http.StatusBadRequest},
+		{"text/plain; charset=gbk", "", " {\"\x81\\\":\":1}\",\"api_key\":\"mine\"}", http.StatusBadRequest},
+		{"text/csv; charset=shift_jis", "", "\x81\\;b", 0},
 		{"application/json", "gzip", `{}`, http.StatusUnsupportedMediaType},
 		{"application/x-www-form-urlencoded", "", "title=a", 0},
 		{"application/x-www-form-urlencoded", "", "api_key=mine", http.StatusBadRequest},
