@@ -22,6 +22,8 @@ type tarpit struct {
 	latest string // the name it was asked about
 	events trail
 	fault  error // instead of an answer
+
+	unknown bool // wrong passwords never get an answer, whatever the name
 }
 
 func (d *tarpit) Authenticate(ctx context.Context, username, password string) (directory.User, bool, error) {
@@ -29,7 +31,7 @@ func (d *tarpit) Authenticate(ctx context.Context, username, password string) (d
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.latest = username; !ok && err == nil {
-		if d.wrong[username]++; d.wrong[username] > 3 {
+		if d.wrong[username]++; d.wrong[username] > 3 || d.unknown {
 			return directory.User{}, false, fmt.Errorf("asking the endpoint: %w", d.fault)
 		}
 	}
@@ -127,5 +129,37 @@ func TestGuessesWithAnUnclearAnswerAreLimited(t *testing.T) {
 		if status := g.browser().tries("ann", annsPassword); status != want {
 			t.Errorf("the right password after ten times %v: %d, want %d", fault, status, want)
 		}
+	}
+}
+
+// A directory that never answers about unknown names is not asked about those of locked users without limit.
+func TestUnansweredAttemptsOfLockedUsersAreLimitedPerAddress(t *testing.T) {
+	g, d := newTarpit(t, 30)
+	d.wrong["ann"] = -10
+	for range 10 {
+		if status := g.browser().tries("ann", "wrong"); status != http.StatusUnauthorized {
+			t.Fatalf("a wrong password: %d", status)
+		}
+	}
+	d.unknown = true
+	asked := 0
+	for range 40 {
+		d.latest = ""
+		if status := g.browser().tries("ann", "wrong"); status != http.StatusServiceUnavailable {
+			t.Fatalf("a locked user: %d", status)
+		}
+		if d.latest != "" {
+			asked++
+		}
+	}
+	if asked != 30 {
+		t.Errorf("the directory was asked %d times, want 30", asked)
+	}
+	if got := d.events.of(audit.Lockout); len(got) != 1 || got[0].Reason != "" {
+		t.Errorf("recorded: %+v", got)
+	}
+	g.pass(15 * time.Minute)
+	if status := g.browser().tries("ann", annsPassword); status != http.StatusSeeOther {
+		t.Errorf("once the lock is over: %d", status)
 	}
 }

@@ -173,7 +173,8 @@ func (c *Checker) evaluate(ctx context.Context, counted *charges, a Attempt) (Ou
 		subject, of = known.Subject, c.knownCharges(known)
 	}
 	if !counted.countAll(of...) {
-		_, _, err := c.authenticate(ctx, secret.ID(), a.Password)
+		// What gets no answer is counted for the address alone: nothing prolongs the lock.
+		_, _, err := c.askInTime(ctx, Attempt{Username: secret.ID(), Password: a.Password, Address: a.Address}, subject, nil)
 		return Outcome{Verdict: Locked, Subject: subject}, err
 	}
 	user, ok, err := c.askInTime(ctx, a, subject, of)
