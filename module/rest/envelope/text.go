@@ -18,7 +18,7 @@ const (
 
 // htmlHeading returns the text of the title, or else of the first h1, unless it is just "Error".
 // A tokenizer is sufficient and, unlike a parser, keeps no tree in memory.
-func htmlHeading(text []byte) string {
+func htmlHeading(text []byte, cut bool) string {
 	z := html.NewTokenizer(bytes.NewReader(text))
 	z.SetMaxBuf(maxBody)
 	heading := ""
@@ -29,11 +29,11 @@ func htmlHeading(text []byte) string {
 		case html.StartTagToken:
 			switch name, _ := z.TagName(); string(name) {
 			case "title":
-				if s := textUntil(z, "title"); s != "" && !strings.EqualFold(s, "error") {
+				if s := textUntil(z, "title", cut); s != "" && !strings.EqualFold(s, "error") {
 					return s
 				}
 			case "h1":
-				if s := textUntil(z, "h1"); heading == "" && !strings.EqualFold(s, "error") {
+				if s := textUntil(z, "h1", cut); heading == "" && !strings.EqualFold(s, "error") {
 					heading = s
 				}
 			}
@@ -41,11 +41,15 @@ func htmlHeading(text []byte) string {
 	}
 }
 
-func textUntil(z *html.Tokenizer, end string) string {
+// textUntil returns "" for a text that was cut: nobody can tell what its last word was.
+func textUntil(z *html.Tokenizer, end string, cut bool) string {
 	var b strings.Builder
 	for b.Len() < 4*maxHeading {
 		switch z.Next() {
 		case html.ErrorToken:
+			if cut {
+				return ""
+			}
 			return strings.TrimSpace(b.String())
 		case html.TextToken:
 			b.Write(z.Text())
@@ -55,17 +59,21 @@ func textUntil(z *html.Tokenizer, end string) string {
 			}
 		}
 	}
+	if cut && z.Next() == html.ErrorToken {
+		return ""
+	}
 	return strings.TrimSpace(b.String())
 }
 
 // safeText returns the text as one line, or "" if it must not reach the client.
 func safeText(s string) string {
-	if leaks(s) {
-		return ""
-	}
-	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(c rune) bool {
+	line := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(c rune) bool {
 		return unicode.IsSpace(c) || unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c)
 	}), " ")
+	if leaks(s) || leaks(line) { // s may be long, as white space
+		return ""
+	}
+	return line
 }
 
 // shorten returns at most n characters of a text. Whether a text may be told is decided before:

@@ -80,10 +80,11 @@ func (c *Config) translate(h http.Header, status int, raw []byte, cut bool) tran
 	switch {
 	case !readable:
 	case t.kind == HTML && c.dialect.reads(HTML):
-		t.err.Message, t.heading = safeText(htmlHeading(text)), true
+		t.err.Message, t.heading = safeText(htmlHeading(text, cut)), true
 	case t.kind == Text && c.dialect.reads(Text) && !leaks(string(text)):
-		line, _, _ := bytes.Cut(text, []byte("\n"))
-		t.err.Message, t.heading = safeText(string(line)), true
+		if line, _, whole := bytes.Cut(text, []byte("\n")); whole || !cut {
+			t.err.Message, t.heading = safeText(string(line)), true
+		}
 	}
 	return t
 }
