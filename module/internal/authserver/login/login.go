@@ -119,7 +119,7 @@ func (e *Endpoint) readForm(w http.ResponseWriter, r *http.Request) (b session.B
 	if err != nil {
 		return b, f, err
 	}
-	if !b.CheckToken(sent.Get("token"), actionLogin, "") {
+	if !b.CheckToken(sent.Get("token"), actionLogin, b.SignedOut) {
 		return b, f, refusal.Forbid()
 	}
 	f.username, f.password = sent.Get("username"), sent.Get("password")

@@ -53,7 +53,7 @@ func (p *Page) ShowLogin(w http.ResponseWriter, r *http.Request, b session.Brows
 	p.Pages.Login(w, cmp.Or(v.Status, http.StatusOK), webui.LoginView{
 		Form: webui.Form{
 			Lang: p.Pages.Language(r, v.Locales), Action: p.Site.Base + page.LoginPath,
-			Token: b.Token(actionLogin, ""), Request: v.Sealed,
+			Token: b.Token(actionLogin, b.SignedOut), Request: v.Sealed,
 		},
 		Client: v.Title, Unverified: v.Unverified, Username: v.Username, Failed: v.Failed, Limited: v.Limited,
 	})

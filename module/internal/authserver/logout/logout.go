@@ -98,7 +98,7 @@ func (e *Endpoint) signOut(w http.ResponseWriter, r *http.Request, q *request, s
 	if err := e.Delete(r); err != nil {
 		return err
 	}
-	e.Cookies().Set(w, e.Cookies().Session(), "", -1)
+	e.Forget(w)
 	e.Log.Info("signed out", slog.String("address", e.ClientIP(r)))
 	if subject != "" { // else there was no session any more
 		e.Audit.Record(r.Context(), audit.Event{Name: audit.SignOut, Subject: subject, Client: q.Client})

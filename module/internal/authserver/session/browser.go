@@ -17,6 +17,9 @@ const useForm = "form" // of the keys' secret
 type Browser struct {
 	Keys *secret.Keys
 	ID   string // "" if the request came without our cookie
+	// SignedOut is another one after each sign-out, "" before the first. The history of a browser may keep a sign-in form
+	// with its password, which must not sign in again whoever left.
+	SignedOut string
 }
 
 // Browser returns the browser of a request.
@@ -25,7 +28,7 @@ func (s *Sessions) Browser(r *http.Request) (Browser, error) {
 	if err != nil {
 		return Browser{}, err
 	}
-	return Browser{keys, TokenCookie(r, s.Cookies().Browser())}, nil
+	return Browser{keys, TokenCookie(r, s.Cookies().Browser()), TokenCookie(r, s.Cookies().SignedOut())}, nil
 }
 
 // Welcome is Browser for pages with a form: it sets the browser's cookie if there is none. An existing cookie stays,

@@ -30,6 +30,9 @@ func (c Cookies) Session() string { return c.name("") }
 // Known names the cookie that lists who signed in at this browser before.
 func (c Cookies) Known() string { return c.name("-known") }
 
+// SignedOut names the cookie that tells sign-in pages of before a sign-out from those after it.
+func (c Cookies) SignedOut() string { return c.name("-signed-out") }
+
 // Frame names the cookie of a page framed by another site, where browsers send no SameSite cookies. Browsers keep
 // one for each surrounding site (Partitioned), so other frames cannot reach what it protects.
 func (c Cookies) Frame() string { return c.name("-frame") }

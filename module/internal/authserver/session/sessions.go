@@ -174,6 +174,12 @@ func (s *Sessions) Delete(r *http.Request) error {
 	return s.Store.Delete(r.Context(), store.Key{Kind: store.KindSession, ID: secret.Digest(id)})
 }
 
+// Forget has the browser forget a session that has ended, and makes sign-in forms that were shown until now worthless.
+func (s *Sessions) Forget(w http.ResponseWriter) {
+	s.Cookies().Set(w, s.Cookies().Session(), "", -1)
+	s.Cookies().Set(w, s.Cookies().SignedOut(), secret.Token(), 0)
+}
+
 // endLeastRecent ends the least recently used sessions of a user beyond Max, but not the one with the id keep.
 func (s *Sessions) endLeastRecent(ctx context.Context, subject, keep string) error {
 	first, err := s.Store.List(ctx, store.KindSession, subject, "", Max+1)
