@@ -72,6 +72,7 @@ func TestStrangersCannotLockOutAKnownBrowser(t *testing.T) { // N06
 		t.Fatalf("%d", p.Status)
 	}
 	wantPage(t, home.b.Submit(home.b.Get(g.ID+"/logout"), nil), http.StatusOK)
+	_, home.fields = harness.Form(t, home.b.Get(authorizeURL(g, "other"))) // that of before is worthless
 	stranger := newAttempts(t, g)
 	for i := range 10 {
 		stranger.refused(username, "wrong", fmt.Sprint("198.51.100.", i))
