@@ -34,6 +34,8 @@ var leaking = []string{
 	`(psycopg2.errors.UndefinedTable) relation: [SQL: INSERT INTO users]`,
 	"E11000 duplicate key error collection: app.users index: email_1",
 	"UNIQUE constraint failed: users.email",
+	"FOREIGN KEY constraint failed",
+	"getaddrinfo ENOTFOUND billing",
 	"no such table: users",
 	"Unknown column 'foo' in 'where clause'",
 	"Table 'app.users' doesn't exist",
@@ -80,7 +82,8 @@ func TestOrdinaryTextsAreNotTakenForStackTraces(t *testing.T) {
 		"The title must have 5 to 100 characters.", "The meeting is at 10:30.", "Row 7, line 12: a comma is missing.",
 		"See https://docs.example.com/errors#e12.", "File \"report.csv\" is too large.", "Version 2.10.3 is needed.", "文章标题太短",
 		"A user with this email does not exist.", `The column "title" must not be empty.`, "This table does not exist.", "Duplicate entry for user ann.", "The key must be unique.",
-		"Local time is missing.", "See internal note 5432.", "Ratio 16:9 or 4:3 only.",
+		"There is none (ResourceNotFound)", "FileNotFound", "Invalid value for key 'limit'.", "Unknown column 'prise' in row 1.", "Constraint failed: it must end after it starts.",
+		`The role "editor" does not exist.`, "No such thumbnail: jpg::small", "Local time is missing.", "See internal note 5432.", "Ratio 16:9 or 4:3 only.",
 		"No route for /articles/7.", "at least one item is needed (none given)",
 	} {
 		if leaks(text) {

@@ -14,13 +14,12 @@ const maxSearched = 8 << 10
 var marks = []string{
 	"traceback (most recent", "stack trace", "stacktrace", "panic: ", "sqlstate", "fatal error:", "exception in thread", ".php on line",
 	"dial tcp", "redis://", "rediss://", "mysql://", "postgres://", "postgresql://", "mongodb://", "amqp://", "jdbc:",
-	"connection refused", "econnrefused", "econnreset", "enotfound", "enoent", "getaddrinfo", "httpconnectionpool(", "[::1]",
+	"connection refused", "econnrefused", "econnreset", "getaddrinfo", "httpconnectionpool(", "[::1]",
 	// PostgreSQL, MySQL, SQLite, SQL Server and MongoDB
 	"violates unique constraint", "violates foreign key constraint", "violates not-null constraint", "violates check constraint", "syntax error at or near",
-	"for key '", "error in your sql syntax", "unknown column '", "a foreign key constraint fails",
-	"constraint failed: ", "no such table: ", "no such column: ",
+	"error in your sql syntax", "a foreign key constraint fails", "foreign key constraint failed", "no such table: ", "no such column: ",
 	"invalid object name '", "invalid column name '", "cannot insert duplicate key", "incorrect syntax near",
-	"duplicate key error collection", "psycopg2.", "pymysql.", "(sqlite3.", "[sql: ", "pg::", "mysql2::error",
+	"duplicate key error collection", "psycopg2.", "pymysql.", "(sqlite3.", "[sql: ", "mysql2::error",
 }
 
 // shapes are texts that a mark cannot describe: frames of stack traces, source positions, names
@@ -34,7 +33,11 @@ var shapes = []struct {
 	{[]string{"\n"}, regexp.MustCompile(`\n\s*at \S`)},
 	{[]string{":"}, regexp.MustCompile(`\.(java|kt|php|py|rb|go|cs|js|ts|cpp|c):(line )?\d|\blocalhost:\d|\b[a-z]:\\`)},
 	{[]string{"goroutine"}, regexp.MustCompile(`goroutine \d+ \[`)},
-	{[]string{`" does not exist`}, regexp.MustCompile(`\b(relation|column|type|database|role|schema|function) \\?"[^"]+" does not exist`)},
+	{[]string{"enoent", "enotfound", "pg::"}, regexp.MustCompile(`\b(enoent\b|enotfound\b|pg::\w)`)}, // not in ResourceNotFound
+	{[]string{`" does not exist`}, regexp.MustCompile(`\b(relation|column|database|schema) \\?"[^"]+" does not exist`)},
+	{[]string{"for key '"}, regexp.MustCompile(`(?s)\bduplicate entry '.*' for key '`)},
+	{[]string{"unknown column '"}, regexp.MustCompile(`\bunknown column '[^']*' in '`)},
+	{[]string{" constraint failed: "}, regexp.MustCompile(`\b(unique|not null|check) constraint failed: `)},
 	{[]string{" doesn't exist"}, regexp.MustCompile(`\btable '[^']+' doesn't exist`)},
 	{[]string{"ora-"}, regexp.MustCompile(`\bora-\d{5}`)},
 	{[]string{`file "`}, regexp.MustCompile(`file "[^"]+", line`)},
