@@ -77,6 +77,20 @@ func TestStackTracesAndInternalAddressesAreHidden(t *testing.T) {
 	}
 }
 
+// Errors in our shape pass byte for byte, in which letters may be escaped: PHP writes \/, and .NET \u0022 and \u0027.
+func TestEscapedLettersHideNoLeak(t *testing.T) {
+	escape := strings.NewReplacer("/", `\/`, `\"`, `\u0022`, "'", `\u0027`)
+	for _, text := range leaking {
+		escaped := escape.Replace(string(appendString(nil, text)))
+		for _, body := range []string{`{"error":{"code":"c","message":` + escaped + `}}`, `{"error":{"code":"c","message":"m"},"trace":` + escaped + `}`} {
+			rec := through(t, &Config{}, "GET", answer(400, map[string]string{"Content-Type": "application/json"}, body))
+			if strings.Contains(rec.Body.String(), strings.Trim(escaped, `"`)) {
+				t.Errorf("%s passes", body)
+			}
+		}
+	}
+}
+
 func TestOrdinaryTextsAreNotTakenForStackTraces(t *testing.T) {
 	for _, text := range []string{
 		"The title must have 5 to 100 characters.", "The meeting is at 10:30.", "Row 7, line 12: a comma is missing.",

@@ -1,6 +1,8 @@
 package envelope
 
 import (
+	"bytes"
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -63,4 +65,22 @@ func leaks(s string) bool {
 		}
 	}
 	return false
+}
+
+// leaksJSON is leaks for JSON: its texts are also searched as they are read. PHP writes \/ for a slash, and .NET \u0022 for a quote.
+func leaksJSON(text []byte) bool {
+	if leaks(string(text)) {
+		return true
+	}
+	var all strings.Builder
+	for d := json.NewDecoder(bytes.NewReader(text)); ; {
+		t, err := d.Token()
+		if err != nil {
+			return leaks(all.String())
+		}
+		if s, ok := t.(string); ok {
+			all.WriteString(s)
+			all.WriteByte('"')
+		}
+	}
 }
