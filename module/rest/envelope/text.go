@@ -19,8 +19,7 @@ const (
 // htmlHeading returns the text of the title, or else of the first h1, unless it is just "Error".
 // A tokenizer is sufficient and, unlike a parser, keeps no tree in memory.
 func htmlHeading(text []byte, cut bool) string {
-	z := html.NewTokenizer(bytes.NewReader(text))
-	z.SetMaxBuf(maxBody)
+	z := html.NewTokenizer(bytes.NewReader(text)) // without SetMaxBuf, which would cut a text without saying so
 	heading := ""
 	for {
 		switch z.Next() {

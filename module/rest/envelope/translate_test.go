@@ -75,6 +75,7 @@ func TestUpstreamErrorsAreTranslated(t *testing.T) {
 		{"text cut in its first line", 404, plain, "no such thing" + strings.Repeat(" ", maxBody-20) + "key=s3cr3t", Text, generic(404)},
 		{"text cut later", 404, plain, "no such thing\n" + strings.Repeat("x", maxBody), Text, enveloped("not_found", "no such thing", "")},
 		{"HTML cut in its title", 404, page, "<title>no such thing" + strings.Repeat(" ", maxBody-30) + "key=s3cr3t</title>", HTML, generic(404)},
+		{"HTML longer once it is decoded", 404, "text/html; charset=iso-8859-1", "<title>no such thing" + strings.Repeat("\xa0", maxBody/2-8) + "key=s3cr3t</title>", HTML, enveloped("not_found", "no such thing key=s3cr3t", "")},
 		{"a file behind much white space", 404, js, `{"message":"no such thing` + strings.Repeat(" ", maxSearched) + `/var/www/x"}`, JSON, generic(404)},
 		{"5xx HTML", 502, page, "<title>db-3 down</title>", HTML, generic(502)},
 		{"5xx text", 503, plain, "maintenance on db-3", Text, generic(503)},
