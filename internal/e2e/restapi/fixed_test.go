@@ -195,6 +195,14 @@ func TestGatewaySecretsAreNotExposed(t *testing.T) { // R11
 		{"R11 an error that repeats the address", func(w http.ResponseWriter, q *http.Request) {
 			http.Error(w, "cannot serve "+q.RequestURI, 404)
 		}, 404},
+		{"R11 an error that repeats the body that the gateway sends", func(w http.ResponseWriter, q *http.Request) {
+			w.WriteHeader(400)
+			_, _ = fmt.Fprintf(w, `{"message":"cannot take %s"}`, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(`{"token":"s3cr3t\u0026=token/1","n":1}`))
+		}, 400},
+		{"R11 an error that repeats it shortened", func(w http.ResponseWriter, q *http.Request) {
+			w.WriteHeader(400)
+			_, _ = io.WriteString(w, `{"message":"Field required [input_value={'token': 's3cr3t&=to...n/1', 'n': 1}]"}`)
+		}, 400},
 		{"R11 a redirect to the same address elsewhere", func(w http.ResponseWriter, q *http.Request) {
 			http.Redirect(w, q, "https://www.example"+q.RequestURI, http.StatusFound)
 		}, 502},

@@ -2,10 +2,12 @@ package supply
 
 import (
 	"html"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 )
 
 // Secrets are values that clients must not see.
@@ -16,6 +18,10 @@ type Secrets struct {
 // leastSecret is how long a secret must be to be searched for.
 const leastSecret = 4
 
+// leftOut matches three dots inside or behind what is no common word: pydantic writes {'key': 's3cr...3t'}. "Please wait..." and
+// "a, b, ..." are whole.
+var leftOut = regexp.MustCompile(`\.\.\.[^\s.]|[^\s\pL.][^\s.]*\.\.\.`)
+
 // Add adds a value.
 func (s *Secrets) Add(value string) {
 	if value = plainText(value); len(value) >= leastSecret && !slices.Contains(s.plain, value) {
@@ -24,15 +30,21 @@ func (s *Secrets) Add(value string) {
 }
 
 // In reports whether a text may contain one of the values, verbatim or encoded as in URLs, HTML or
-// JSON strings. It always does where the API has cut it off: there may have been one at its end. If that depended
-// on how the text ends, a client whose own text is repeated could guess a secret letter by letter.
+// JSON strings. It always does where the API has left out a part: there may have been one. If that depended on what
+// is in front of it, a client whose own text is repeated could guess a secret letter by letter.
 func (s *Secrets) In(text string) bool {
 	if len(s.plain) == 0 {
 		return false
 	}
-	if strings.HasSuffix(text, "…") {
+	if strings.Contains(text, "…") {
 		return true
 	}
+	plain := unescapeUnicode(text)
+	return s.written(text) || plain != text && s.written(plain)
+}
+
+// written is In for a text in which each letter is written as itself.
+func (s *Secrets) written(text string) bool {
 	for _, spaced := range []bool{false, true} {
 		if spaced && !strings.Contains(text, "+") {
 			break
@@ -46,6 +58,11 @@ func (s *Secrets) In(text string) bool {
 		}
 	}
 	return strings.Contains(text, "%") && s.in(plainText(text))
+}
+
+// InMessage is In for a message, which the API may also have shortened with three dots. In an address they may be anything.
+func (s *Secrets) InMessage(text string) bool {
+	return len(s.plain) > 0 && strings.Contains(text, "...") && leftOut.MatchString(text) || s.In(text)
 }
 
 func (s *Secrets) in(text string) bool {
@@ -87,4 +104,23 @@ func unescape(text string, spaced bool) string {
 		b.WriteByte(text[i])
 	}
 	return b.String()
+}
+
+// unicodeEscapes matches letters as JSON writes them: the gateway itself sends \u0026 for an ampersand. In JSON inside a text of
+// JSON there are more backslashes.
+var unicodeEscapes = regexp.MustCompile(`(\\+u[0-9A-Fa-f]{4})+`)
+
+func unescapeUnicode(text string) string {
+	if !strings.Contains(text, `\u`) {
+		return text
+	}
+	return unicodeEscapes.ReplaceAllStringFunc(text, func(escapes string) string {
+		var units []uint16
+		for escape := range strings.SplitSeq(escapes, "u") {
+			if unit, err := strconv.ParseUint(strings.TrimRight(escape, `\`), 16, 16); err == nil {
+				units = append(units, uint16(unit))
+			}
+		}
+		return string(utf16.Decode(units))
+	})
 }

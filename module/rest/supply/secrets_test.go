@@ -9,12 +9,12 @@ import (
 
 func TestSecretIsFoundInAnyEncoding(t *testing.T) { // R11
 	var s supply.Secrets
-	for _, secret := range []string{"p4ss w/rd!&+x", "abc", `q"u\o`, "50%41ff"} {
+	for _, secret := range []string{"p4ss w/rd!&+x", "abc", `q"u\o`, "50%41ff", "zoë😀<"} {
 		s.Add(secret)
 	}
 	for _, text := range []string{
 		"is p4ss w/rd!&+x wrong?", "token=p4ss+w%2Frd%21%26%2Bx", "token=p4ss%20w%2frd!%26%2bx", "token=p4ss%2520w%252Frd%2521%2526%252Bx", "100% p4ss%20w/rd!&+x", "p4ss w/rd!&amp;+x", "p4ss w&#x2F;rd!&amp;&#43;x",
-		`{"token":"p4ss w\/rd!&+x"}`, "P4SS W/RD!&+X", "p4ss\n w/rd!&+x", "p4ss\tw/rd!&+x", `q"u\o`, `{"token":"q\"u\\o"}`, "q&quot;u\\o", "50%41ff", "50%2541ff",
+		`{"token":"p4ss w\/rd!&+x"}`, "P4SS W/RD!&+X", "p4ss\n w/rd!&+x", "p4ss\tw/rd!&+x", `q"u\o`, `{"token":"q\"u\\o"}`, "q&quot;u\\o", `{"token":"p4ss w/rd!\u0026+x"}`, `p4ss w\/rd!\\u0026\\u002Bx`, `zo\u00eb\ud83d\ude00\u003c`, "50%41ff", "50%2541ff",
 	} {
 		if !s.In(text) {
 			t.Errorf("%s passes", text)
@@ -44,9 +44,25 @@ func TestTruncatedTextIsAlwaysWithheld(t *testing.T) { // R11
 			}
 		}
 	}
-	for _, text := range []string{"a long text without it…", "No such article: k3…", "No such article: k4…", "…"} {
+	for _, text := range []string{
+		"a long text without it…", "No such article: k3…", "No such article: k4…", "…",
+		`No such page "/a?token=k3y…".`,
+	} {
 		if !s.In(text) {
 			t.Errorf("%s passes", text)
 		}
+	}
+	for _, text := range []string{`No such page "/a?token=k3y...".`, "No such page /a?token=k3y...", "[input_value={'key': 'k3y...n/1'}]", "a " + secret} {
+		if !s.InMessage(text) {
+			t.Errorf("%s passes", text)
+		}
+	}
+	for _, text := range []string{"Please wait...", "It is one of a, b, c, ...", "No... it is gone."} {
+		if s.InMessage(text) {
+			t.Errorf("%s does not", text)
+		}
+	}
+	if s.In("/compare/a...b") || new(supply.Secrets).InMessage("/a?token=k3y...") {
+		t.Error("there was none")
 	}
 }

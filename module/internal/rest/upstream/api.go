@@ -57,7 +57,7 @@ func (a *API) Route(o *routes.Operation, params []supply.Param, to operation.Rou
 		s.to = &rpcCaller{a.Unreadable, o, to, s}
 	}
 	own := *dialect
-	own.Withhold, own.SignedIn = s.IsSecret, a.Login != nil
+	own.Withhold, own.SignedIn = s.secrets.InMessage, a.Login != nil
 	return s, &own
 }
 
