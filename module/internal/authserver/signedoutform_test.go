@@ -22,3 +22,22 @@ func TestSignInCannotBeRepeatedAfterSigningOut(t *testing.T) {
 		g.isConsent(b.signIn(b.get(authorizeURL(webRequest())), "ann", annsPassword))
 	}
 }
+
+// Nor is it where the session had ended already, such as at another device, when its user signed out.
+func TestSignInCannotBeRepeatedAfterSigningOutOfAnEndedSession(t *testing.T) {
+	g := newBrowserRig(t)
+	b, phone := g.browser(), g.browser()
+	login := b.get(authorizeURL(webRequest()))
+	g.isConsent(b.signIn(login, "ann", annsPassword))
+	g.isConsent(phone.signIn(phone.get(authorizeURL(webRequest())), "ann", annsPassword))
+	phone.submit(phone.get(tokenIssuer+"/account"), "all", "everything")
+	if p := b.get(tokenIssuer + "/logout"); p.status != http.StatusOK {
+		t.Fatal(p.status)
+	}
+	if p := b.signIn(login, "ann", annsPassword); p.status != http.StatusForbidden {
+		t.Errorf("the form of the history: %d", p.status)
+	}
+	other := b.get(authorizeURL(webRequest()))
+	b.get(tokenIssuer + "/logout") // without a session it changes nothing
+	g.isConsent(b.signIn(other, "ann", annsPassword))
+}

@@ -47,6 +47,9 @@ func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	case who == nil:
+		if e.HasSession(r) { // that ended elsewhere
+			e.Forget(w)
+		}
 		return e.leave(w, r, q)
 	case q.speaksFor(who):
 		return e.signOut(w, r, q, who.User.ID)

@@ -174,6 +174,11 @@ func (s *Sessions) Delete(r *http.Request) error {
 	return s.Store.Delete(r.Context(), store.Key{Kind: store.KindSession, ID: secret.Digest(id)})
 }
 
+// HasSession reports whether the request's browser remembers a session, ended or not.
+func (s *Sessions) HasSession(r *http.Request) bool {
+	return TokenCookie(r, s.Cookies().Session()) != ""
+}
+
 // Forget has the browser forget a session that has ended, and makes sign-in forms that were shown until now worthless.
 func (s *Sessions) Forget(w http.ResponseWriter) {
 	s.Cookies().Set(w, s.Cookies().Session(), "", -1)
