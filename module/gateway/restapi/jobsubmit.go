@@ -36,7 +36,7 @@ func (p *jobs) submit(w http.ResponseWriter, c *call, d decision) error {
 		return refused
 	}
 	if q.Fetch == nil {
-		if refused := upstream.CheckJobBody(jobBodyParams(p.h.Fixed, c.account), c.Request.Header, body); refused != nil {
+		if refused := upstream.CheckJobBody(jobBodyParams(p.h.Fixed, c.account), c.charset, c.Request.Header, body); refused != nil {
 			return refused
 		}
 		if refused := upstream.CheckJobForm(queryOf(q), c.Request.Header, body); refused != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/upstream"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
+	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
 	"github.com/gatehouse/gatehouse/module/rest/login"
@@ -129,7 +130,8 @@ type edition struct {
 	keeper  string        // the key of its session in keepers
 	// dialects are those of the operations: errors name members as clients do.
 	dialects map[*routes.Operation]*envelope.Config
-	strip    bool // the version is not in the paths of requests that pass
+	charset  *charset.Charset // of its texts; nil: UTF-8
+	strip    bool             // the version is not in the paths of requests that pass
 }
 
 // CaddyModule returns the Caddy module information.

@@ -62,6 +62,20 @@ func (c *Charset) Name() string {
 // for other characters, too, as in UTF-16, EBCDIC and ISO-2022-JP.
 func (c *Charset) Wide() bool { return c != nil && !c.ascii }
 
+// HasBackslashes reports that the byte of a backslash may be the last one of a letter, as in Shift_JIS, GBK and Big5, so that a
+// text in JSON ends elsewhere than in UTF-8.
+func (c *Charset) HasBackslashes() bool {
+	if c == nil {
+		return false
+	}
+	for first := 0x81; first < 0xff; first++ {
+		if out, ok := c.Decode(string([]byte{byte(first), '\\'})); ok && !strings.Contains(out, `\`) {
+			return true
+		}
+	}
+	return false
+}
+
 // Encode converts a UTF-8 text to the charset. It reports false for a text with a character that
 // the charset does not have.
 func (c *Charset) Encode(text string) (string, bool) {

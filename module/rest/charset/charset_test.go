@@ -123,6 +123,17 @@ func TestUnknownCharsetIsRefusedByName(t *testing.T) {
 	}
 }
 
+func TestCharsetsWithBackslashesInLetters(t *testing.T) {
+	for name, want := range map[string]bool{
+		"": false, "latin1": false, "windows-1251": false, "euc-jp": false, "euc-kr": false, "koi8-r": false,
+		"shift_jis": true, "sjis": true, "gbk": true, "gb2312": true, "gb18030": true, "big5": true, "utf-16le": true,
+	} {
+		if got := find(t, name).HasBackslashes(); got != want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
 func TestUnencodableTextIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		name, text, want string

@@ -12,13 +12,14 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
+	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
 // CheckJobBody refuses a body that is sent to the API unchanged by a job, if it has one of the
-// parameters that the gateway sends itself, or may have one that cannot be seen.
-func CheckJobBody(params []supply.Param, header http.Header, body []byte) *envelope.Refusal {
+// parameters that the gateway sends itself, or may have one that cannot be seen. reads is the charset of the API, nil for UTF-8.
+func CheckJobBody(params []supply.Param, reads *charset.Charset, header http.Header, body []byte) *envelope.Refusal {
 	reserved := supply.NamesOf(params)
 	if len(reserved) == 0 {
 		return nil
@@ -30,7 +31,7 @@ func CheckJobBody(params []supply.Param, header http.Header, body []byte) *envel
 	if !plainCharset(label) {
 		return envelope.Refuse(http.StatusUnsupportedMediaType, "the body must be in UTF-8")
 	}
-	names, ok := bodyNames(label, body)
+	names, ok := bodyNames(label, reads, body)
 	if !ok {
 		return envelope.Refuse(http.StatusBadRequest, "the body could not be read")
 	}
@@ -60,8 +61,8 @@ func checkInside(reserved supply.Names, body []byte) *envelope.Refusal {
 // from UTF-7, and Django's REST framework from any charset. In some, a letter of several bytes has a quote or a backslash.
 func plainCharset(label string) bool {
 	media, params, err := mime.ParseMediaType(label)
-	charset := strings.ToLower(params["charset"])
-	return request.ASCIINames(label) && (err != nil || !envelope.IsJSON(media) || slices.Contains([]string{"", "utf-8", "utf8", "us-ascii"}, charset))
+	named := strings.ToLower(params["charset"])
+	return request.ASCIINames(label) && (err != nil || !envelope.IsJSON(media) || slices.Contains([]string{"", "utf-8", "utf8", "us-ascii"}, named))
 }
 
 // CheckJobForm refuses a form that is sent to the API unchanged by a job, if it has a parameter of the job's address, whose
@@ -92,7 +93,7 @@ func CheckJobForm(query string, header http.Header, body []byte) *envelope.Refus
 
 // bodyNames returns the names of the parameters in a form or a JSON object. Bodies of other types
 // are read as both: many APIs ignore the type.
-func bodyNames(label string, body []byte) (names []string, ok bool) {
+func bodyNames(label string, reads *charset.Charset, body []byte) (names []string, ok bool) {
 	media, params, err := mime.ParseMediaType(label)
 	switch {
 	case label != "" && err != nil:
@@ -110,16 +111,13 @@ func bodyNames(label string, body []byte) (names []string, ok bool) {
 		return slices.Sorted(maps.Keys(object)), err == nil
 	}
 	object, err := decodeObject(body)
-	if (err != nil || withBackslashes.MatchString(params["charset"])) && looseObject.Match(bytes.ReplaceAll(body, []byte{0}, nil)) {
+	labelled, _ := charset.Find(params["charset"])
+	if (err != nil || labelled.HasBackslashes() || reads.HasBackslashes()) && looseObject.Match(bytes.ReplaceAll(body, []byte{0}, nil)) {
 		return nil, false
 	}
 	names = slices.Sorted(maps.Keys(object))
 	return append(names, encodedNames(body)...), true
 }
-
-// withBackslashes names the encodings in which the last byte of a letter may be that of a backslash, so that a text, and the object
-// that it is in, end elsewhere.
-var withBackslashes = regexp.MustCompile(`(?i)^(gb|big5|shift)`)
 
 // decodeObject returns the object at the beginning of a text: some APIs ignore what follows it.
 func decodeObject(text []byte) (object map[string]json.RawMessage, err error) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/upstream"
+	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
@@ -59,13 +60,37 @@ func TestJobBodyCannotSetGatewayParameters(t *testing.T) {
 		{"multipart/mixed; boundary=B", "", "--B\r\nContent-ID: <a>\r\n\r\nmine\r\n--B--\r\n", 0},
 		{"multipart/form-data; boundary=B", "", "--B\r\nContent-Disposition: form-data; name=\"title\"; filename=\"; name=api_key\"\r\n\r\nmine\r\n--B--\r\n", http.StatusBadRequest},
 	} {
-		refused := upstream.CheckJobBody(params, bodyHeader(c.media, c.coding), []byte(c.body))
+		refused := upstream.CheckJobBody(params, nil, bodyHeader(c.media, c.coding), []byte(c.body))
 		if status := statusOf(refused); status != c.status {
 			t.Errorf("%+v: status %d", c, status)
 		}
 	}
-	if refused := upstream.CheckJobBody(nil, http.Header{"Content-Encoding": {"gzip"}}, nil); refused != nil {
+	if refused := upstream.CheckJobBody(nil, nil, http.Header{"Content-Encoding": {"gzip"}}, nil); refused != nil {
 		t.Error("without parameters of the gateway:", refused)
+	}
+}
+
+// An API that converts what it is sent, whatever the label says, reads letters with backslashes as such.
+func TestJobBodyIsReadInTheCharsetOfTheAPI(t *testing.T) {
+	params := []supply.Param{{In: supply.Body, Name: "api_key", Value: "{env.KEY}"}}
+	const object = "{\"\x81\\\":\":1}\",\"api_key\":\"mine\"}"
+	for _, name := range []string{"gbk", "sjis", "big5", "iso-8859-1", "utf-8"} {
+		reads, err := charset.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, label := range []string{"", "text/plain", "text/plain; charset=utf-8"} {
+			refused := upstream.CheckJobBody(params, reads, bodyHeader(label, ""), []byte(object))
+			if got, want := refused != nil, reads.HasBackslashes(); got != want {
+				t.Errorf("%s, %q: %v", name, label, refused)
+			}
+		}
+		if refused := upstream.CheckJobBody(params, reads, bodyHeader("text/csv", ""), []byte("\x81\\;b")); refused != nil {
+			t.Errorf("%s: %v", name, refused)
+		}
+		if refused := upstream.CheckJobBody(params, reads, bodyHeader("application/json", ""), []byte(`{"title":"a"}`)); refused != nil {
+			t.Errorf("%s: %v", name, refused)
+		}
 	}
 }
 
