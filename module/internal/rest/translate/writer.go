@@ -144,6 +144,11 @@ func (w *Writer) sendHeader() {
 // target may be the new resource; any other target, such as a sign-in page, does not show that there is one.
 func (w *Writer) rewriteRedirect(h http.Header) {
 	location := h.Get("Location")
+	if w.status == http.StatusMultipleChoices && location == "" && w.config.Answer.Plan == nil && envelope.IsJSON(mediaOf(h)) {
+		w.rewriteLocations(h)
+		w.sendHeader() // no redirect: a list of what there is to choose from
+		return
+	}
 	if location == "" || w.config.Locate == nil {
 		w.sendRedirect()
 		return

@@ -184,6 +184,17 @@ func TestRedirectHasNoJSONWhereAnswersAreTranslated(t *testing.T) {
 	}
 }
 
+// Salesforce lists the records that have the same external id, and OpenStack its versions.
+func TestChoicesPassWhereNothingIsDeclared(t *testing.T) {
+	const choices = `["/a/1","/a/2"]`
+	for media, want := range map[string]string{"application/json": choices, "text/html": ""} {
+		g := through(Config{Answer: answer.NewPlain(nil)}, 300, map[string]string{"Content-Type": media}, choices, 4)
+		if g.failure != nil || g.Code != 300 || g.Body.String() != want {
+			t.Errorf("%s: %v %d %s", media, g.failure, g.Code, g.Body)
+		}
+	}
+}
+
 func TestUntranslatableAnswersFailBeforeTheFirstByte(t *testing.T) {
 	deep := `{"r":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`
 	for _, c := range []struct {
