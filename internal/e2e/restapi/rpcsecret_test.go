@@ -115,6 +115,7 @@ func TestCallParametersHideSecrets(t *testing.T) {
 		{"an answer that repeats it", "GET", "/downloads/7", "", "", echoed, 200, masked},
 		{"an error that repeats it", "GET", "/downloads/7", "", "", badToken, 422, gone},
 		{"a refused write that repeats it", "PATCH", "/downloads/7", `{"dir":"x"}`, "", badToken, 422, gone},
+		{"an error that is cut in it", "GET", "/downloads/7", "", "", strings.Replace(badToken, "token:", "no"+strings.Repeat(" ", 16<<10-len("notoken:rpc-s3c"))+"token:", 1), 422, gone},
 		{"what is no answer and repeats it", "GET", "/downloads/7", "", "", `"` + escaped + `"`, 502, notRead},
 		{"XML-RPC", "GET", "/pages/7", "", xmlCall("wiki.getPage", `<param><value><string>`+inXML+`</string></value></param><param><value><string>7</string></value></param><param><value><int>4711</int></value></param>`), xmlAnswer("Maps"), 200, `{"name":"Maps"}`},
 		{"a client's placeholder in XML-RPC", "GET", "/pages/%7Benv.RPC_SECRET%7D", "", xmlCall("wiki.getPage", `<param><value><string>`+inXML+`</string></value></param><param><value><string>{env.RPC_SECRET}</string></value></param><param><value><int>4711</int></value></param>`), xmlAnswer(inXML), 200, `{"name":"***"}`},

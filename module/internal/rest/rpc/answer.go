@@ -91,10 +91,11 @@ func scalarText(value json.RawMessage) (text string) {
 	return text
 }
 
-// cut bounds a fault: what is behind the beginning of a very long one does not say more.
+// cut bounds a fault: what is behind the beginning of a very long one does not say more. That something is left out must be
+// seen: the last word may be the beginning of a secret.
 func (f *Fault) cut() *Fault {
 	if len(f.message) > maxFault {
-		f.message = strings.ToValidUTF8(f.message[:maxFault], "")
+		f.message = strings.ToValidUTF8(f.message[:maxFault], "") + "…"
 	}
 	if len(f.Data) > maxFault {
 		f.Data = nil

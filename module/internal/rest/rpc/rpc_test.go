@@ -128,7 +128,7 @@ func TestAnswers(t *testing.T) {
 		{`{"error":true,"result":1,"id":1}`, "", 0, "", ""},
 		{`{"error":{"code":0},"result":1,"id":1}`, "", 0, "", ""},
 		{`{"error":"no","id":1}`, "", 422, "", "no"},
-		{`{"error":{"message":"` + long + `","data":"` + long + `"},"id":1}`, "", 422, "", long[:maxFault]},
+		{`{"error":{"message":"` + long + `","data":"` + long + `"},"id":1}`, "", 422, "", long[:maxFault] + "…"},
 		{`{"result":{},"id":2}`, "", 0, "", ""},
 		{`{"result":{},"id":"1"}`, "", 0, "", ""},
 		{`{"result":{},"id":null}`, "", 0, "", ""},
