@@ -42,9 +42,7 @@ func (h *REST) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	choice, refused := h.versions.Negotiate(r.URL.EscapedPath(), r.Header["Accept"])
 	answer := h.answers.From(w, func(header http.Header) {
 		choice.Header(header)
-		if len(header["Vary"]) > 0 {
-			httpx.AddVary(header)
-		}
+		httpx.JoinVary(header)
 	})
 	defer answer.Finish()
 	w = answer
