@@ -14,7 +14,7 @@ import (
 // Check checks a body that Parse has read. In a partial one, that of a PATCH, no member is
 // missing. The rules are checked in their order, then members without a rule, then the schema,
 // so that of several faults always the same one is reported. The bodies of one request share left; nil means that
-// there is no other one. c is whose they are.
+// there is no other one. c is the caller who sent them.
 func (s *Set) Check(c turns.Caller, left *Effort, o Object, partial bool) *envelope.Refusal {
 	if s == nil {
 		return nil
@@ -48,19 +48,22 @@ func (all objects) parse(place string, value json.RawMessage) Object {
 	return o
 }
 
-// permitted are the names that members of an object may have, with those inside them; nil: any.
+// permitted maps the names that an object's members may have to those inside each of them; nil permits any.
 type permitted map[string]permitted
 
+// add permits the member at a path, and what leads to it.
 func (n permitted) add(path []string) {
-	if below := n[path[0]]; len(path) == 1 {
-		n[path[0]] = below
-		return
-	} else if below == nil {
-		n[path[0]] = make(permitted)
+	below := n[path[0]]
+	if len(path) > 1 {
+		if below == nil {
+			below = make(permitted)
+		}
+		below.add(path[1:])
 	}
-	n[path[0]].add(path[1:])
+	n[path[0]] = below
 }
 
+// check refuses the first member that is not permitted; path leads to the object o.
 func (n permitted) check(path []string, o Object, inside objects) *envelope.Refusal {
 	for _, m := range o {
 		below, ok := n[m.Name]

@@ -14,7 +14,7 @@ import (
 // Set is a compiled set of constraints. A nil Set permits everything.
 type Set struct {
 	rules  []compiled
-	only   permitted // the members with a rule, if all others are refused
+	only   permitted // the members with a rule, if all others are refused; otherwise nil
 	schema *schema
 }
 

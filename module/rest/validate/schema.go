@@ -24,13 +24,13 @@ type schema struct {
 const (
 	// largeBody is how many bytes of values are checked against a schema without waiting for a turn.
 	largeBody = 16 << 10
-	// largeEffort is how many checks a smaller body takes without waiting for one: they take a tenth of a second.
+	// largeEffort is how many checks a smaller body may take without waiting for a turn: a tenth of a second.
 	largeEffort = 50_000
 )
 
-// large are the turns of large bodies at all schemas; half of the processors are left to other requests. The validator
-// reports every fault: a list of 100,000 elements that are all wrong, 200 KB, takes a second and 90 MiB.
-var large = turns.New(max(1, runtime.GOMAXPROCS(0)/2))
+// largeTurns are the turns of large bodies, for all schemas together; half of the processors are left to other requests.
+// The validator reports every fault: a list of 100,000 elements that are all wrong, 200 KB, takes a second and 90 MiB.
+var largeTurns = turns.New(max(1, runtime.GOMAXPROCS(0)/2))
 
 // load reads and compiles a schema. It reads only files.
 func load(s Schema) (*schema, error) {
@@ -83,7 +83,7 @@ func load(s Schema) (*schema, error) {
 	ask(compiled)
 	replaceKeywords(compiled)
 	patch := partial(compiled, blank)
-	return &schema{compiled, patch, newEffort(compiled, patch), large}, nil
+	return &schema{compiled, patch, newEffort(compiled, patch), largeTurns}, nil
 }
 
 // dialect returns the draft of a document that does not declare one, and whether it is OpenAPI
@@ -136,6 +136,15 @@ func modern(doc any) {
 	}
 }
 
+// takeTurn waits for the turn of a large body, which the caller ends by done.
+func (s *schema) takeTurn(c turns.Caller) (done func(), refused *envelope.Refusal) {
+	done, err := s.turns.Take(c)
+	if err != nil {
+		return nil, envelope.Unavailable(fmt.Errorf("checking a large body against a schema: %w", err))
+	}
+	return done, nil
+}
+
 // check checks a body.
 func (s *schema) check(c turns.Caller, left *Effort, o Object, partial bool) *envelope.Refusal {
 	size := 0
@@ -143,9 +152,9 @@ func (s *schema) check(c turns.Caller, left *Effort, o Object, partial bool) *en
 		size += len(m.Name) + len(m.Value)
 	}
 	if size > largeBody {
-		done, err := s.turns.Take(c)
-		if err != nil {
-			return envelope.Unavailable(fmt.Errorf("a large body waits to be checked against a schema: %w", err))
+		done, refused := s.takeTurn(c)
+		if refused != nil {
+			return refused
 		}
 		defer done()
 	}
@@ -169,9 +178,9 @@ func (s *schema) check(c turns.Caller, left *Effort, o Object, partial bool) *en
 		return envelope.Refuse(413, "the body cannot be checked: it has too many elements or is nested too deeply")
 	}
 	if size <= largeBody && before-left.checks > largeEffort {
-		done, err := s.turns.Take(c)
-		if err != nil {
-			return envelope.Unavailable(fmt.Errorf("a large body waits to be checked against a schema: %w", err))
+		done, refused := s.takeTurn(c)
+		if refused != nil {
+			return refused
 		}
 		defer done()
 	}
