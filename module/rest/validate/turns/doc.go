@@ -1,2 +1,3 @@
-// Package turns bounds how much costly work is done at once, and shares it fairly among callers.
+// Package turns bounds how much costly work is done at once, and how much waits for it, and shares both fairly among
+// clients and their users. It does not know what the work is.
 package turns

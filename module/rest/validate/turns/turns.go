@@ -13,23 +13,24 @@ import (
 const (
 	// Patience is how long a caller waits for a turn.
 	Patience = 10 * time.Second
-	// maxWaiting is how many wait at most, and maxWaitingEach how many of one caller. What they wait with takes memory, and a
-	// caller may keep its connections open, so that it does not count as gone.
+	// maxWaiting bounds the requests that wait, and maxWaitingEach those of one caller: each holds a request in memory, and a
+	// caller that keeps its connections open does not count as gone.
 	maxWaiting, maxWaitingEach = 256, 16
-	// remembered is of how many callers it is known at most when they last had a turn.
+	// remembered bounds the callers whose last turn is remembered.
 	remembered = 10_000
 )
 
 // Caller is whose work it is.
 type Caller struct {
-	// Client is "" for all that have no token, and Share which of its users, or of their networks.
+	// Client is "" for all callers without a token. Share tells the users of a client apart, or the networks of callers
+	// without a token.
 	Client, Share string
-	// Gone is closed when nobody waits for the answer any more; nil: somebody always does.
+	// Gone is closed when nobody waits for the answer any more. Nil: somebody always does.
 	Gone <-chan struct{}
 }
 
-// Turns are given to the client that has gone longest without one, and to the caller of it that has: otherwise
-// nobody would get a turn in time while a single caller keeps asking for them.
+// Turns bounds how many callers work at once. The next turn is for the client that has gone longest without one, and among
+// its callers for the one that has: otherwise a single caller that keeps asking would keep all others from theirs.
 type Turns struct {
 	mu      sync.Mutex
 	free    int
@@ -43,15 +44,15 @@ type caller struct{ client, share string }
 
 type waiter struct {
 	caller
-	decided chan struct{} // closed when the caller has its turn or will have none
-	given   bool          // valid once decided is closed
+	decided chan struct{} // closed when the caller has its turn or is refused
+	hasTurn bool          // valid once decided is closed
 }
 
 var (
-	// ErrNone is returned to callers that get no turn in time.
-	ErrNone = errors.New("turns: none in time")
+	// ErrNone is returned to callers that get no turn: too many wait, or they have waited for as long as Patience.
+	ErrNone = errors.New("no turn: too many wait, or none came in time")
 	// ErrGone is returned to callers that have gone while they waited. It is a context.Canceled: no fault of the gateway.
-	ErrGone = fmt.Errorf("turns: the caller has gone: %w", context.Canceled)
+	ErrGone = fmt.Errorf("no turn: the caller has gone: %w", context.Canceled)
 )
 
 // New returns n turns, which is how many may be had at once.
@@ -59,8 +60,8 @@ func New(n int) *Turns {
 	return &Turns{free: n, clients: make(map[string]int), callers: make(map[caller]int)}
 }
 
-// Take waits for a turn, which ends with done. Whoever has gone waits no longer: whoever asks and leaves would
-// fill the memory, and whoever tries again would have to wait for all earlier tries.
+// Take waits for a turn, which the caller ends by done. A caller that has gone no longer waits: otherwise one that asks and
+// leaves would fill the memory, and one that tries again would wait for all its earlier tries.
 func (t *Turns) Take(c Caller) (done func(), err error) {
 	w := t.enter(c)
 	late := time.NewTimer(Patience)
@@ -72,7 +73,7 @@ func (t *Turns) Take(c Caller) (done func(), err error) {
 	case <-c.Gone:
 		err = ErrGone
 	}
-	if t.leave(w) || !w.given {
+	if t.leave(w) || !w.hasTurn {
 		return nil, err
 	}
 	return t.end, nil
@@ -91,8 +92,8 @@ func (t *Turns) enter(c Caller) *waiter {
 	return w
 }
 
-// limit refuses a waiter if too many wait: the newest of its caller, or of the client that has most, and of its callers
-// the one that has most, whoever would be the last to have a turn.
+// limit refuses one waiter if too many wait. Too many of one caller: the newest. Too many in all: one of the client that has
+// most waiting, and among its callers of the one that has most, the one whose turn would come last.
 func (t *Turns) limit(newest *waiter) {
 	clients, callers := make(map[string]int), make(map[caller]int)
 	for _, w := range t.waiting {
@@ -116,7 +117,7 @@ func (t *Turns) refuse(w *waiter) {
 	close(w.decided)
 }
 
-// leave reports false if w waits no longer.
+// leave ends the wait of w. It reports false if that was decided before.
 func (t *Turns) leave(w *waiter) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -151,7 +152,7 @@ func (t *Turns) giveNext() {
 	}
 	t.given++
 	t.clients[next.client], t.callers[next.caller] = t.given, t.given
-	next.given = true
+	next.hasTurn = true
 	close(next.decided)
 }
 
