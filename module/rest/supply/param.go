@@ -64,6 +64,9 @@ func CheckValue(p Param) error {
 	return nil
 }
 
+// SetByGateway says why a client's parameter or member with such a name is refused.
+const SetByGateway = "must not be there: the gateway sets it itself"
+
 // Names are the names that clients must not use, reduced to the form in which upstreams may read
 // them.
 type Names map[string]bool

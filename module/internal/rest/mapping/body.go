@@ -15,6 +15,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/xmljson"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/supply"
 	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
@@ -120,7 +121,7 @@ func (m *Mapping) readMembers(a Asked) (object validate.Object, theirs members, 
 	theirs = members(translated)
 	for i, member := range theirs {
 		if m.reserved.Has(member.Name) { // the client has another name for it
-			return nil, nil, envelope.Invalid(object[i].Name, setByGateway)
+			return nil, nil, envelope.Invalid(object[i].Name, supply.SetByGateway)
 		}
 	}
 	if refused := m.text.checkEncodable(theirs); refused != nil {

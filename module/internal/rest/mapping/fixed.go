@@ -104,14 +104,12 @@ func (m *Mapping) BodyForm() string {
 	return "json"
 }
 
-const setByGateway = "must not be there: the gateway sets it itself"
-
 // refuseReserved refuses a name that the gateway sends itself.
 func (m *Mapping) refuseReserved(name string) *envelope.Refusal {
 	if !m.reserved.Has(name) {
 		return nil
 	}
-	return envelope.Invalid(name, setByGateway)
+	return envelope.Invalid(name, supply.SetByGateway)
 }
 
 // refuseInside refuses an object with a member that the gateway puts beside it.
@@ -122,7 +120,7 @@ func (m *Mapping) refuseInside(member validate.Member) *envelope.Refusal {
 	object, refused := validate.Parse(member.Value)
 	for _, in := range object {
 		if m.inside.Has(in.Name) {
-			return envelope.Invalid(validate.Field(member.Name, in.Name), setByGateway)
+			return envelope.Invalid(validate.Field(member.Name, in.Name), supply.SetByGateway)
 		}
 	}
 	return refused

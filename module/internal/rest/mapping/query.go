@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/list"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
 // buildQuery sets the upstream's parameters, or refuses the client's.
@@ -105,7 +106,7 @@ func (m *Mapping) translateQuery(asked url.Values) (url.Values, *envelope.Refusa
 		case i < 0 && !all:
 			return nil, envelope.Invalid(name, "is not a parameter of this address")
 		case i < 0 && m.inside.HasInBrackets(name):
-			return nil, envelope.Invalid(name, setByGateway)
+			return nil, envelope.Invalid(name, supply.SetByGateway)
 		case i < 0:
 			theirs[name] = asked[name]
 		case len(asked[name]) > 1:

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
@@ -37,7 +38,7 @@ func CheckJobBody(params []supply.Param, reads *charset.Charset, header http.Hea
 	}
 	for _, name := range names {
 		if reserved.Has(name) {
-			return envelope.Invalid(name, "must not be there: the gateway sets it itself")
+			return envelope.Invalid(name, supply.SetByGateway)
 		}
 	}
 	return checkInside(supply.NamesInside(params), body)
@@ -46,11 +47,11 @@ func CheckJobBody(params []supply.Param, reads *charset.Charset, header http.Hea
 // checkInside refuses a JSON object with one of the names inside a member.
 func checkInside(reserved supply.Names, body []byte) *envelope.Refusal {
 	object, _ := decodeObject(body) // anything else has no members
-	for outer, value := range object {
-		members, _ := decodeObject(value)
-		for inner := range members {
+	for _, outer := range slices.Sorted(maps.Keys(object)) {
+		members, _ := decodeObject(object[outer])
+		for _, inner := range slices.Sorted(maps.Keys(members)) {
 			if reserved.Has(inner) {
-				return envelope.Invalid(outer, "must not have "+inner+": the gateway sets it itself")
+				return envelope.Invalid(splice.Pointer{outer, inner}.String(), supply.SetByGateway)
 			}
 		}
 	}

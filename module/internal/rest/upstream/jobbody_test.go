@@ -20,14 +20,18 @@ func TestJobBodyCannotSetGatewayParameters(t *testing.T) {
 		{"application/json", "", `{"title":"a"}`, 0},
 		{"application/json", "", `{"api_key":"mine"}`, http.StatusBadRequest},
 		{"application/json", "", `{"title"`, http.StatusBadRequest},
-		// Another charset: Express and Django read +AF8- as _ in UTF-7, and Django the query, too, in what it is told.
+		// Rails takes what is in a member named after the controller for the whole body.
+		{"application/json", "", `{"article":{"title":"a"},"tags":[{"api_key":1}]}`, 0},
+		{"application/json", "", `{"article":{"apiKey":"mine"}}`, http.StatusBadRequest},
+		{"text/plain", "", `{"article":{"api_key":"mine"}} .`, http.StatusBadRequest},
+		// Another charset: Express and Django read +AF8- as _ in UTF-7, and Django reads even the query in the body's charset.
 		{"application/json; charset=UTF-8", "", `{"title":"a"}`, 0},
 		{"application/json; charset=utf-7", "", `{"api+AF8-key":"mine"}`, http.StatusUnsupportedMediaType},
 		{"application/json; charset=shift_jis", "", "{\"\x81\\\":1,\"api_key\":1,\"\":1}", http.StatusUnsupportedMediaType},
 		{"application/json; charset*=utf-8''utf-7", "", `{}`, http.StatusUnsupportedMediaType},
 		{"text/csv; charset=cp037", "", "a;b", http.StatusUnsupportedMediaType},
 		{"text/csv; charset=windows-1252", "", "a;b", 0},
-		// In Shift_JIS \x81\\ is one letter, so that the object ends later than in UTF-8.
+		// In Shift_JIS \x81\\ is one character, so that the object ends later than in UTF-8.
 		{"text/plain; charset=Shift_JIS", "", "{\"\x81\\\":\":1}\",\"api_key\":\"mine\"}", http.StatusBadRequest},
 		{"text/plain; charset=gbk", "", " {\"\x81\\\":\":1}\",\"api_key\":\"mine\"}", http.StatusBadRequest},
 		{"text/csv; charset=shift_jis", "", "\x81\\;b", 0},
@@ -63,6 +67,12 @@ func TestJobBodyCannotSetGatewayParameters(t *testing.T) {
 		refused := upstream.CheckJobBody(params, nil, bodyHeader(c.media, c.coding), []byte(c.body))
 		if status := statusOf(refused); status != c.status {
 			t.Errorf("%+v: status %d", c, status)
+		}
+	}
+	inside := []byte(`{"b":{"API_KEY":1,"apiKey":2},"a":{"title":1,"api_key":3}}`)
+	for range 20 { // the same field each time, named as in a resource
+		if refused := upstream.CheckJobBody(params, nil, nil, inside); refused == nil || refused.Field != "/a/api_key" {
+			t.Fatalf("%+v", refused)
 		}
 	}
 	if refused := upstream.CheckJobBody(nil, nil, http.Header{"Content-Encoding": {"gzip"}}, nil); refused != nil {
