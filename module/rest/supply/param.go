@@ -83,8 +83,8 @@ func NamesOf(params []Param) Names {
 	return Names(nil).With(names...)
 }
 
-// NamesInside returns the names of the parameters in bodies. Clients must not use them inside another member either: if
-// JSON has a member `article`, Rails takes what is in it for the body of a request to its ArticlesController.
+// NamesInside returns the names of the parameters in bodies. Clients must not use them inside another member either:
+// Rails takes a member `article` of JSON for the whole body of a request to its ArticlesController.
 func NamesInside(params []Param) Names {
 	return NamesOf(slices.DeleteFunc(slices.Clone(params), func(p Param) bool { return p.In != Body }))
 }
@@ -100,8 +100,8 @@ func (n Names) With(names ...string) Names {
 }
 
 // Has reports whether an upstream could read a client's name as one of these: in another letter case, with
-// brackets, with characters that PHP turns into underscores, with a NUL at the end, or in the other of the two
-// conventions, since readers of protobuf and djangorestframework-camel-case take apiKey for api_key.
+// brackets, with characters that PHP turns into underscores, with a NUL at the end, or in camelCase instead of
+// snake_case, since readers of protobuf and djangorestframework-camel-case take apiKey for api_key.
 func (n Names) Has(name string) bool {
 	return len(n) > 0 && (n[plainName(name)] || n[plainName(openBracketReplaced(name))])
 }
@@ -110,22 +110,22 @@ func (n Names) Has(name string) bool {
 // Rack reads `[token]` as `token`.
 func (n Names) HasInside(name string) bool { return len(n) > 0 && plainName(name) == "" }
 
-// HasInBrackets reports whether the text in the first brackets of a name is one of these, such as `token` in
+// HasInBrackets reports whether the second of the words between a name's brackets is one of these, such as `token` in
 // `article[token]`. Rack 2 reads `[article][token]`, `[article]token` and `article]token` alike.
 func (n Names) HasInBrackets(name string) bool {
 	words := strings.FieldsFunc(name, func(c rune) bool { return c == '[' || c == ']' })
 	return len(words) > 1 && n.Has(words[1])
 }
 
-// SameName reports whether two names in a configuration are one to PHP and others. `apikey` and `api_key` are not: no
-// client chooses between them, and some APIs have both.
+// SameName reports whether PHP and others read two names of a configuration as one. `apiKey` and `api_key` are two: the
+// gateway sends them, not clients, and some APIs have both.
 func SameName(a, b string) bool { return underscored(a) == underscored(b) }
 
-// plainName returns the name as the most lenient upstream reads it: what is in front of brackets or in the first of
-// them, without anything but letters and digits, in lower case.
+// plainName returns the name as the most lenient upstream reads it: what is in front of the brackets, or else in the
+// first of them, reduced to letters and digits in lower case.
 func plainName(name string) string { return strings.ReplaceAll(underscored(name), "_", "") }
 
-// underscored returns the same with underscores for all other characters between the letters and digits.
+// underscored is plainName with an underscore for each other character between letters or digits, as PHP reads the name.
 func underscored(name string) string {
 	word := strings.IndexFunc(name, isWord)
 	if word < 0 {

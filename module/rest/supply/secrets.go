@@ -15,7 +15,7 @@ type Secrets struct {
 	plain []string // the results of plainText
 }
 
-// leastSecret is how long a secret must be to be searched for.
+// leastSecret is the length from which a secret is searched for, in bytes.
 const leastSecret = 4
 
 // leftOut matches three dots inside or behind what is no common word: pydantic writes {'key': 's3cr...3t'}. "Please wait..." and

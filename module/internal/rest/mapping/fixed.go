@@ -44,7 +44,7 @@ func (m *Mapping) compileFixed() error {
 		taken = append(taken, n.Their(), n.Name)
 	}
 	query, _ := url.ParseQuery(m.template.QueryText())
-	for name := range query {
+	for name := range query { // it may have the name in the other convention: clients send neither
 		if m.isSupplied(name) {
 			taken = append(taken, name)
 		}
@@ -67,7 +67,7 @@ func (m *Mapping) compileFixed() error {
 	return nil
 }
 
-// isSupplied reports whether a name that is declared for the gateway is that of a fixed parameter.
+// isSupplied reports whether a name that the gateway sends itself is also that of a parameter of `send fixed` or `login`.
 func (m *Mapping) isSupplied(name string) bool {
 	return slices.ContainsFunc(slices.Concat(m.Supplied, m.Resource.SignIn), func(p supply.Param) bool {
 		return p.In != supply.Header && supply.SameName(p.Name, name)
@@ -112,7 +112,7 @@ func (m *Mapping) refuseReserved(name string) *envelope.Refusal {
 	return envelope.Invalid(name, supply.SetByGateway)
 }
 
-// refuseInside refuses an object with a member that the gateway puts beside it.
+// refuseInside refuses an object that has a member which the gateway sends beside it.
 func (m *Mapping) refuseInside(member validate.Member) *envelope.Refusal {
 	if len(m.inside) == 0 || member.Value[0] != '{' {
 		return nil

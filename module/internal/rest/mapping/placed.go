@@ -78,7 +78,7 @@ func checkPlaced(m *Mapping) error {
 	query, _ := url.ParseQuery(m.template.QueryText())
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		same := func(m compose.Member) bool { return m.Name == name && m.Value == query.Get(name) }
-		taken := func(own string) bool { return supply.SameName(own, name) }
+		taken := func(placed string) bool { return supply.SameName(placed, name) }
 		if slices.ContainsFunc(own, taken) && !slices.ContainsFunc(m.placed.Members(), same) {
 			return clash(name, "the address")
 		}

@@ -51,7 +51,8 @@ func pathOf(field string) splice.Pointer {
 }
 
 // properties are the schemas of members in a request, those of the outermost level with
-// words in the place of values. Those that must not be sent are left out: see refused. only says that objects have no others.
+// words in the place of values. Those that must not be sent are left out: see refused. only says that objects have no other
+// members.
 func (all members) properties(words map[string]map[string]string, only bool) object {
 	properties := make(object, len(all))
 	for name, m := range all {

@@ -83,13 +83,13 @@ func unreadableForm() *envelope.Refusal {
 	return envelope.Refuse(http.StatusBadRequest, "the form could not be read")
 }
 
-// asciiCharset names the encodings in which the letters of access_token are the bytes of
-// ASCII, and nothing else is.
+// asciiCharset names the encodings in which the letters of access_token are the bytes of ASCII, and no other bytes
+// are. In GBK, GB18030, Big5 and Shift_JIS they may also be the last byte of another character.
 var asciiCharset = regexp.MustCompile(`^(utf-?8|us-ascii|ascii|latin1|iso-?8859-[0-9]+|(windows-|cp)125[0-8]|koi8-[ru]|gbk|gb2312|gb18030|big5|shift_jis|euc-(jp|kr|cn|tw))$`)
 
-// ASCIINames reports whether every reader of a form with this Content-Type decodes its names as
-// ASCII. Servlet containers, ASP.NET and Django use the charset that the client names, Django also for
-// the query, and access_token has other bytes in EBCDIC, UTF-7 or UTF-16.
+// ASCIINames reports whether every reader of a body with this Content-Type decodes names as ASCII. Servlet
+// containers, ASP.NET and Django use the charset that the client names, Django also for the query, and
+// access_token has other bytes in EBCDIC, UTF-7 or UTF-16.
 func ASCIINames(label string) bool {
 	switch strings.Count(strings.ToLower(label), "charset") {
 	case 0:

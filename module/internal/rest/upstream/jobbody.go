@@ -59,7 +59,7 @@ func checkInside(reserved supply.Names, body []byte) *envelope.Refusal {
 }
 
 // plainCharset reports whether every API finds the same names in a body with this Content-Type. Express decodes JSON
-// from UTF-7, and Django's REST framework from any charset. In some, a letter of several bytes has a quote or a backslash.
+// from UTF-7, and Django's REST framework from any charset; in some charsets a character ends with the byte of a backslash.
 func plainCharset(label string) bool {
 	media, params, err := mime.ParseMediaType(label)
 	named := strings.ToLower(params["charset"])
@@ -120,7 +120,7 @@ func bodyNames(label string, reads *charset.Charset, body []byte) (names []strin
 	return append(names, encodedNames(body)...), true
 }
 
-// decodeObject returns the object at the beginning of a text: some APIs ignore what follows it.
+// decodeObject decodes the object at the beginning of a text: some APIs ignore what follows it.
 func decodeObject(text []byte) (object map[string]json.RawMessage, err error) {
 	err = json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))).Decode(&object)
 	return object, err
