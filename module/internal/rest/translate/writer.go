@@ -167,16 +167,16 @@ func (w *Writer) rewriteRedirect(h http.Header) {
 	switch {
 	case w.status != http.StatusFound && w.status != http.StatusSeeOther:
 	case a.IsNewItem(to) && a.Shape.Readable:
-		w.dropBody(a.Status)
+		w.status = a.Status
 	case a.IsUnreadableNewItem(to):
-		w.dropBody(http.StatusCreated)
+		w.status = http.StatusCreated
 		h.Del("Location")
 	}
 	w.sendRedirect()
 }
 
-// sendRedirect sends the header alone. The body of a redirect is a page that repeats the upstream's target, with its host and
-// every parameter, or a resource that nobody translates.
+// sendRedirect sends the header alone. The body of a redirect is a page that repeats the upstream's own target, with its host
+// and every parameter, or a resource that is not translated. Content-Location describes that body.
 func (w *Writer) sendRedirect() {
 	w.dropBody(w.status)
 	w.Header().Del("Content-Location")
