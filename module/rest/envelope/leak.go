@@ -25,8 +25,8 @@ var marks = []string{
 }
 
 // shapes are texts that a mark cannot describe: frames of stack traces, source positions, names
-// of exceptions, missing tables, private addresses, files of the server. A pattern is only tried on a text that
-// contains one of its hints, because it costs a hundred times more.
+// of exceptions, missing tables, private addresses, internal hosts, files of the server. A pattern is only
+// tried on a text that contains one of its hints, because it costs a hundred times more.
 var shapes = []struct {
 	hints   []string
 	pattern *regexp.Regexp

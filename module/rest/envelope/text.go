@@ -17,7 +17,7 @@ const (
 )
 
 // htmlHeading returns the text of the title, or else of the first h1, unless it is just "Error".
-// A tokenizer is sufficient and, unlike a parser, keeps no tree in memory.
+// A tokenizer is sufficient and, unlike a parser, keeps no tree in memory. cut says that text is truncated.
 func htmlHeading(text []byte, cut bool) string {
 	z := html.NewTokenizer(bytes.NewReader(text)) // without SetMaxBuf, which would cut a text without saying so
 	heading := ""
@@ -40,7 +40,8 @@ func htmlHeading(text []byte, cut bool) string {
 	}
 }
 
-// textUntil returns "" for a text that was cut: nobody can tell what its last word was.
+// textUntil returns the text in front of an end tag, or "" if the page was cut before that: nobody can tell how its last
+// word went on.
 func textUntil(z *html.Tokenizer, end string, cut bool) string {
 	var b strings.Builder
 	for b.Len() < 4*maxHeading {
@@ -69,14 +70,14 @@ func safeText(s string) string {
 	line := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(c rune) bool {
 		return unicode.IsSpace(c) || unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c)
 	}), " ")
-	if leaks(s) || leaks(line) { // s may be long, as white space
+	if leaks(s) || leaks(line) { // the beginning of s, which is all that is searched, may be white space
 		return ""
 	}
 	return line
 }
 
-// shorten returns at most n characters of a text. Whether a text may be told is decided before:
-// a client that chooses what stands in front of a secret would choose how much of it is left.
+// shorten returns at most n characters of a text. Decide before whether the client may see the text at all: otherwise a
+// client that chooses what stands in front of a secret chooses how much of the secret is searched for.
 func shorten(s string, n int) string {
 	if utf8.RuneCountInString(s) > n {
 		s = string([]rune(s)[:n-1]) + "…"

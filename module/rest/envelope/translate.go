@@ -26,12 +26,12 @@ var Kinds = []Kind{JSON, HTML, Text, Empty, Shaped, Other}
 
 type translation struct {
 	kind    Kind
-	err     Error // its message may be of any length: see shortened
+	err     Error // its message is not shortened yet
 	heading bool  // the message is from HTML or plain text
 	asIs    bool  // the body goes to the client unchanged
 }
 
-// shortened returns the error as the client is told it.
+// shortened returns the error with a message of the length that clients get.
 func (t *translation) shortened() Error {
 	most := maxMessage
 	if t.heading {
