@@ -22,8 +22,7 @@ type tarpit struct {
 	latest string // the name it was asked about
 	events trail
 	fault  error // instead of an answer
-
-	unknown bool // wrong passwords never get an answer, whatever the name
+	silent bool  // wrong passwords never get an answer, also the first ones of a name
 }
 
 func (d *tarpit) Authenticate(ctx context.Context, username, password string) (directory.User, bool, error) {
@@ -31,7 +30,7 @@ func (d *tarpit) Authenticate(ctx context.Context, username, password string) (d
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.latest = username; !ok && err == nil {
-		if d.wrong[username]++; d.wrong[username] > 3 || d.unknown {
+		if d.wrong[username]++; d.wrong[username] > 3 || d.silent {
 			return directory.User{}, false, fmt.Errorf("asking the endpoint: %w", d.fault)
 		}
 	}
@@ -141,7 +140,7 @@ func TestUnansweredAttemptsOfLockedUsersAreLimitedPerAddress(t *testing.T) {
 			t.Fatalf("a wrong password: %d", status)
 		}
 	}
-	d.unknown = true
+	d.silent = true
 	asked := 0
 	for range 40 {
 		d.latest = ""

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Who goes back in the history of a browser where somebody signed out, and sends the form with the password again, is
-// not signed in.
+// Whoever goes back in the history of a browser where somebody signed out, and sends the form with the password again,
+// is not signed in.
 func TestSignInCannotBeRepeatedAfterSigningOut(t *testing.T) {
 	for path, button := range map[string][]string{"/logout": nil, "/account": {"all", "everything"}} {
 		g := newBrowserRig(t)

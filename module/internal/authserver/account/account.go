@@ -96,7 +96,7 @@ func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
 	if done != doneHere && done != doneEverywhere {
 		return e.show(w, r, b, who, done)
 	}
-	e.Forget(w)
+	e.SignOutBrowser(w)
 	e.Pages.Logout(w, http.StatusOK, webui.LogoutView{
 		Form: webui.Form{Lang: e.Pages.Language(r, "")}, Done: true, Everywhere: done == doneEverywhere, Account: e.Site.Base + page.AccountPath,
 	})

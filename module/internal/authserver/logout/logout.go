@@ -48,7 +48,7 @@ func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
 		return err
 	case who == nil:
 		if e.HasSession(r) { // that ended elsewhere
-			e.Forget(w)
+			e.SignOutBrowser(w)
 		}
 		return e.leave(w, r, q)
 	case q.speaksFor(who):
@@ -101,7 +101,7 @@ func (e *Endpoint) signOut(w http.ResponseWriter, r *http.Request, q *request, s
 	if err := e.Delete(r); err != nil {
 		return err
 	}
-	e.Forget(w)
+	e.SignOutBrowser(w)
 	e.Log.Info("signed out", slog.String("address", e.ClientIP(r)))
 	if subject != "" { // else there was no session any more
 		e.Audit.Record(r.Context(), audit.Event{Name: audit.SignOut, Subject: subject, Client: q.Client})

@@ -173,7 +173,7 @@ func (c *Checker) evaluate(ctx context.Context, counted *charges, a Attempt) (Ou
 		subject, of = known.Subject, c.knownCharges(known)
 	}
 	if !counted.countAll(of...) {
-		// What gets no answer is counted for the address alone: nothing prolongs the lock.
+		// An attempt without an answer is counted only for its address, so that it does not prolong the lock.
 		_, _, err := c.askInTime(ctx, Attempt{Username: secret.ID(), Password: a.Password, Address: a.Address}, subject, nil)
 		return Outcome{Verdict: Locked, Subject: subject}, err
 	}

@@ -17,8 +17,8 @@ const useForm = "form" // of the keys' secret
 type Browser struct {
 	Keys *secret.Keys
 	ID   string // "" if the request came without our cookie
-	// SignedOut is another one after each sign-out, "" before the first. The history of a browser may keep a sign-in form
-	// with its password, which must not sign in again whoever left.
+	// SignedOut changes with each sign-out and is "" before the first. Sign-in forms are bound to it: the browser's history
+	// may keep one with its password, which must not sign the user in again.
 	SignedOut string
 }
 

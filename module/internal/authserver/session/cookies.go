@@ -30,7 +30,7 @@ func (c Cookies) Session() string { return c.name("") }
 // Known names the cookie that lists who signed in at this browser before.
 func (c Cookies) Known() string { return c.name("-known") }
 
-// SignedOut names the cookie that tells sign-in pages of before a sign-out from those after it.
+// SignedOut names the cookie that distinguishes sign-in pages shown before a sign-out from those shown after it.
 func (c Cookies) SignedOut() string { return c.name("-signed-out") }
 
 // Frame names the cookie of a page framed by another site, where browsers send no SameSite cookies. Browsers keep

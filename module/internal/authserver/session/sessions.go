@@ -179,8 +179,9 @@ func (s *Sessions) HasSession(r *http.Request) bool {
 	return TokenCookie(r, s.Cookies().Session()) != ""
 }
 
-// Forget has the browser forget a session that has ended, and makes sign-in forms that were shown until now worthless.
-func (s *Sessions) Forget(w http.ResponseWriter) {
+// SignOutBrowser removes the cookie of a session that has ended, and invalidates the sign-in forms that this browser
+// was shown before.
+func (s *Sessions) SignOutBrowser(w http.ResponseWriter) {
 	s.Cookies().Set(w, s.Cookies().Session(), "", -1)
 	s.Cookies().Set(w, s.Cookies().SignedOut(), secret.Token(), 0)
 }
