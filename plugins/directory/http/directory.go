@@ -80,10 +80,10 @@ func (d *dir) Authenticate(ctx context.Context, username, password string) (dire
 	if ok = err == nil && !slices.Contains(d.s.refused, status); ok {
 		u, ok, err = d.readAnswer(status, answer, typed)
 	}
-	if err != nil && 0 < status && status < http.StatusInternalServerError {
-		err = unclear{err}
-	}
 	if err != nil {
+		if 0 < status && status < http.StatusInternalServerError {
+			err = unclear{err}
+		}
 		return directory.User{}, false, err
 	}
 	if !ok {
@@ -138,7 +138,8 @@ func (d *dir) credentials(username, password string) (body []byte, kind string, 
 }
 
 // sendRequest sends one request and reads the whole answer, so that the connection can be used
-// again. The status is 0 if there was none. Errors name neither the address, which may hold an ID, nor what was sent.
+// again. The status is 0 if there was no answer or it could not be read. Errors name neither the address, which may
+// hold an ID, nor what was sent.
 func (d *dir) sendRequest(ctx context.Context, method, address, kind string, body []byte) (status int, answer []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
 	defer cancel()
