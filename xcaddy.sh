@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 build=$PWD/.build
 tools=$PWD/.ci/tools
 mod=github.com/gatehouse/gatehouse
-trap 'exit 130' INT # after Ctrl-C bash goes on if the running program ends by itself, as xcaddy does
+trap 'exit 130' INT # otherwise bash goes on after Ctrl-C if the running program handles it, as xcaddy does
 
 usage() {
 	cat <<'TXT'
