@@ -28,11 +28,11 @@ func TestStorableResponsesOfGuardedRoutesVaryByToken(t *testing.T) {
 				{"/public", "", "public, max-age=60", false},
 			} {
 				up.Answer(func(w http.ResponseWriter, r *http.Request) {
-					defer io.WriteString(w, "long enough for a site to encode")
 					w.Header().Set("Content-Type", "text/plain")
 					if c.control != "" {
 						w.Header().Set("Cache-Control", c.control)
 					}
+					_, _ = io.WriteString(w, "long enough for a site to encode")
 				})
 				p := g.Call(t, http.MethodGet, c.path, c.token)
 				lines, stored := p.Header["Vary"], strings.Contains(c.control, "max-age") && !strings.Contains(c.control, "private")
