@@ -16,11 +16,11 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
+	"github.com/gatehouse/gatehouse/module/internal/rest/turns"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
-	"github.com/gatehouse/gatehouse/module/rest/validate/turns"
 )
 
 // call is one client's request, its version chosen.

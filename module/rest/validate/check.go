@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/turns"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
-	"github.com/gatehouse/gatehouse/module/rest/validate/turns"
 )
 
 // Check checks a body that Parse has read. In a partial one, that of a PATCH, no member is

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/rest/validate/turns"
+	"github.com/gatehouse/gatehouse/module/internal/rest/turns"
 )
 
 const unique = `{"properties":{"list":{"type":"array","uniqueItems":true}},"$defs":{"tree":{"type":"array","uniqueItems":true,"items":{"$ref":"#/$defs/tree"}}},` +

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/rest/validate/turns"
+	"github.com/gatehouse/gatehouse/module/internal/rest/turns"
 )
 
 const (

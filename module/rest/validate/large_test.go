@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/rest/validate/turns"
+	"github.com/gatehouse/gatehouse/module/internal/rest/turns"
 )
 
 func TestLargeBodiesWaitForATurn(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/gatehouse/gatehouse/module/rest/validate/turns"
+	"github.com/gatehouse/gatehouse/module/internal/rest/turns"
 )
 
 func TestAmbiguousBodyIsRefused(t *testing.T) {

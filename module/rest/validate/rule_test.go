@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/gatehouse/gatehouse/module/rest/validate/turns"
+	"github.com/gatehouse/gatehouse/module/internal/rest/turns"
 )
 
 func rulesOf(t testing.TB, text string) *Set {

@@ -10,8 +10,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
+	"github.com/gatehouse/gatehouse/module/internal/rest/turns"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
-	"github.com/gatehouse/gatehouse/module/rest/validate/turns"
 )
 
 // schema is what a file requires of a body: of a complete one, and of a PATCH.

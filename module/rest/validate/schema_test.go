@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse/gatehouse/module/rest/validate/turns"
+	"github.com/gatehouse/gatehouse/module/internal/rest/turns"
 )
 
 func schemaOf(t testing.TB, file, pointer string) *Set {

@@ -5,11 +5,11 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/turns"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/list"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/validate"
-	"github.com/gatehouse/gatehouse/module/rest/validate/turns"
 )
 
 // Asked is a client's request, without method and path.
