@@ -170,7 +170,7 @@ func TestUpstreamAnswerCorpus(t *testing.T) {
 		get("brotli", js+"\nContent-Encoding: br", "\x0b\x02\x80{}\x03").failed(502, notRead),
 
 		// Redirects.
-		{name: "a redirect to a resource", head: "302 Found\nLocation: /t/2\nContent-Type: text/html", body: "moved to /t/2?key=x", status: 302, header: "Location: /things/2"},
+		{name: "a redirect to a resource", head: "302 Found\nLocation: /t/2\nContent-Location: http://10.0.0.7/t/1\nContent-Type: text/html", body: "moved to /t/2?key=x", status: 302, header: "Location: /things/2"},
 		get("a redirect to a page to sign in at", "302 Found\nLocation: /login.php", "").failed(502, notRead),
 		get("a redirect to another host", "302 Found\nLocation: https://sso.example/login", "").failed(502, notRead),
 		get("a page that leads elsewhere", html+"\nRefresh: 0; url=https://sso.example/", aPage).failed(502, notRead),
