@@ -6,8 +6,8 @@ import "encoding/json"
 // if the member is required, and otherwise not checked.
 type Rule struct {
 	// The member: its name, or the JSON Pointer of a nested one (`/author/name`), which is
-	// checked if the object around it is present. `*` stands for all members without a rule, also inside
-	// objects in which rules name members, and can only be combined with `readonly`.
+	// checked if the object around it is present. `*` stands for all members without a rule, also
+	// inside an object if a rule names one of its members, and can only be combined with `readonly`.
 	Field string `json:"field"`
 	// The member must be present, except in a PATCH, which must not set it to null.
 	Required bool `json:"required,omitempty"`
