@@ -327,7 +327,7 @@ func TestDeprecatedVersionSaysSoInEveryAnswer(t *testing.T) {
 	check(r, "/api")
 }
 
-// Nothing but the members that have a rule reaches the API, on any level and in whatever way it would read others.
+// On every level, only members with a rule reach the API, in whatever way it would read others.
 func TestOnlyMembersWithRulesAreSent(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "users", "validate": [

@@ -131,7 +131,8 @@ func TestGuessesWithAnUnclearAnswerAreLimited(t *testing.T) {
 	}
 }
 
-// A directory that never answers about unknown names is not asked about those of locked users without limit.
+// In place of a locked user the directory is asked about a made-up name. One that never answers about those is not asked
+// without limit.
 func TestUnansweredAttemptsOfLockedUsersAreLimitedPerAddress(t *testing.T) {
 	g, d := newTarpit(t, 30)
 	d.wrong["ann"] = -10

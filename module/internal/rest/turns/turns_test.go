@@ -89,8 +89,8 @@ func TestWhoHasGoneWaitsForNoTurn(t *testing.T) {
 	})
 }
 
-// A caller that keeps its connections open fills the memory with what waits neither alone nor under many names, and those
-// who have had no turn get theirs all the same.
+// A caller that keeps its connections open can fill the memory neither alone nor under many names, and clients that have
+// had no turn still get theirs.
 func TestFewWaitAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns := New(1)
