@@ -70,7 +70,7 @@ func safeText(s string) string {
 	line := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(c rune) bool {
 		return unicode.IsSpace(c) || unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c)
 	}), " ")
-	if leaks(s) || leaks(line) { // the beginning of s, which is all that is searched, may be white space
+	if leaks(s) || leaks(line) { // s still has its lines, but only its beginning is searched, which may be white space
 		return ""
 	}
 	return line
