@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -57,4 +58,31 @@ func TestPlacesAreTakenFromWhoeverHasMost(t *testing.T) {
 		synctest.Wait()
 		want(4)
 	})
+}
+
+// Of the client that has most waiting, the caller with most gives way, and of several the one whose turn would come last.
+func TestPlacesAreTakenFromTheCallerThatHasMost(t *testing.T) {
+	fill := func(turns *Turns) {
+		for i := range maxWaiting - len(turns.waiting) {
+			turns.enter(Caller{Client: "c", Share: strconv.Itoa(i)})
+		}
+	}
+	waits := func(turns *Turns, w *waiter) bool { return slices.Contains(turns.waiting, w) }
+
+	turns := New(1)
+	turns.enter(Caller{})
+	turns.enter(Caller{Client: "c", Share: "most"})
+	later := turns.enter(Caller{Client: "c", Share: "most"})
+	fill(turns)
+	if w := turns.enter(Caller{Client: "c", Share: "new"}); !waits(turns, w) || waits(turns, later) {
+		t.Error("another caller than the one with most waiting gave way")
+	}
+
+	turns = New(1)
+	turns.enter(Caller{Client: "c", Share: "had a turn"})
+	again := turns.enter(Caller{Client: "c", Share: "had a turn"})
+	fill(turns)
+	if w := turns.enter(Caller{Client: "c", Share: "new"}); !waits(turns, w) || waits(turns, again) {
+		t.Error("another caller than the one whose turn would come last gave way")
+	}
 }
