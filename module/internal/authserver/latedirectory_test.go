@@ -155,6 +155,11 @@ func TestUnansweredAttemptsOfLockedUsersAreLimitedPerAddress(t *testing.T) {
 	if asked != 30 {
 		t.Errorf("the directory was asked %d times, want 30", asked)
 	}
+	g.from("198.51.100.7")
+	d.latest = ""
+	if g.browser().tries("ann", "wrong"); d.latest == "" {
+		t.Error("the attempts of one address are counted for another")
+	}
 	if got := d.events.of(audit.Lockout); len(got) != 1 || got[0].Reason != "" {
 		t.Errorf("recorded: %+v", got)
 	}

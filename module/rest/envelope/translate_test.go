@@ -76,6 +76,8 @@ func TestUpstreamErrorsAreTranslated(t *testing.T) {
 		{"text cut later", 404, plain, "no such thing\n" + strings.Repeat("x", maxBody), Text, enveloped("not_found", "no such thing", "")},
 		{"HTML cut in its title", 404, page, "<title>no such thing" + strings.Repeat(" ", maxBody-30) + "key=s3cr3t</title>", HTML, generic(404)},
 		{"HTML longer once it is decoded", 404, "text/html; charset=iso-8859-1", "<title>no such thing" + strings.Repeat("\xa0", maxBody/2-8) + "key=s3cr3t</title>", HTML, enveloped("not_found", "no such thing key=s3cr3t", "")},
+		{"HTML cut in a title at its end", 404, page, "<!--" + strings.Repeat("x", maxBody-40) + "--><title>no such thing key=s3cr3t</title>", HTML, generic(404)},
+		{"lines of a stack trace", 404, js, `{"message":"no such thing\n  at things.find"}`, JSON, generic(404)},
 		{"a file behind much white space", 404, js, `{"message":"no such thing` + strings.Repeat(" ", maxSearched) + `/var/www/x"}`, JSON, generic(404)},
 		{"5xx HTML", 502, page, "<title>db-3 down</title>", HTML, generic(502)},
 		{"5xx text", 503, plain, "maintenance on db-3", Text, generic(503)},

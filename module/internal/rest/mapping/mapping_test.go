@@ -140,7 +140,9 @@ func TestTheGatewaySendsNamesInBothConventions(t *testing.T) {
 		first, second, address, placed, rename string
 		fine                                   bool
 	}{
-		{"user_id", "userId", "userid.x=1", "z", "title", true},
+		{"user_id", "userId", "", "z", "title", true},
+		{"user_id", "y", "userid=1", "", "title", true},
+		{"user_id", "y", "", "userid", "title", true},
 		{"user_id", "userid", "", "", "title", true},
 		{"x", "y", "user_id=1", "userid", "title", true},
 		{"user_id", "User.Id", "", "", "title", false},
