@@ -44,6 +44,11 @@ func (d *Dialect) errorCharset(name string) (*charset.Charset, error) {
 	if d != nil {
 		name = cmp.Or(d.Charset, name)
 	}
+	return findCharset(name)
+}
+
+// findCharset returns nil for "", and for UTF-8.
+func findCharset(name string) (*charset.Charset, error) {
 	if name == "" {
 		return nil, nil
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/upstream"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
-	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/login"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
@@ -145,10 +144,8 @@ func (h *REST) newEdition(ctx caddy.Context, v *Version) (edition, error) {
 
 // compileResources compiles the resources of an edition, and how errors of each operation are read.
 func (h *REST) compileResources(e *edition, resources []resource.Resource, account *login.Config, charsetName string) (err error) {
-	if e.charset = nil; charsetName != "" {
-		if e.charset, err = charset.Find(charsetName); err != nil {
-			return fmt.Errorf("charset: %w", err)
-		}
+	if e.charset, err = findCharset(charsetName); err != nil {
+		return err
 	}
 	if e.table, err = routes.New(h.withDefaults(resources, account, charsetName)); err != nil {
 		return err

@@ -130,7 +130,7 @@ type edition struct {
 	keeper  string        // the key of its session in keepers
 	// dialects are those of the operations: errors name members as clients do.
 	dialects map[*routes.Operation]*envelope.Config
-	charset  *charset.Charset // of its texts; nil: UTF-8
+	charset  *charset.Charset // of the API; nil: UTF-8, or not declared
 	strip    bool             // the version is not in the paths of requests that pass
 }
 
