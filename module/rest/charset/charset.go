@@ -62,9 +62,9 @@ func (c *Charset) Name() string {
 // for other characters, too, as in UTF-16, EBCDIC and ISO-2022-JP.
 func (c *Charset) Wide() bool { return c != nil && !c.ascii }
 
-// HasBackslashes reports that the byte of a backslash may be the last one of a letter, as in Shift_JIS, GBK and Big5, so that a
-// text in JSON ends elsewhere than in UTF-8.
-func (c *Charset) HasBackslashes() bool {
+// HasBackslashTrailByte reports that the byte of a backslash may be the last one of a character, as in Shift_JIS, GBK and Big5,
+// so that a JSON string ends elsewhere than in UTF-8.
+func (c *Charset) HasBackslashTrailByte() bool {
 	if c == nil {
 		return false
 	}

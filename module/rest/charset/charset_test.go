@@ -128,7 +128,7 @@ func TestCharsetsWithBackslashesInLetters(t *testing.T) {
 		"": false, "latin1": false, "windows-1251": false, "euc-jp": false, "euc-kr": false, "koi8-r": false,
 		"shift_jis": true, "sjis": true, "gbk": true, "gb2312": true, "gb18030": true, "big5": true, "utf-16le": true,
 	} {
-		if got := find(t, name).HasBackslashes(); got != want {
+		if got := find(t, name).HasBackslashTrailByte(); got != want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
