@@ -67,6 +67,9 @@ func CheckValue(p Param) error {
 // SetByGateway says why a client's parameter or member with such a name is refused.
 const SetByGateway = "must not be there: the gateway sets it itself"
 
+// GivenByAddress says why a client's parameter or member is refused that the address of the upstream already has.
+const GivenByAddress = "is given by the address already"
+
 // Names are the names that clients must not use, reduced to the form in which upstreams may read
 // them.
 type Names map[string]bool

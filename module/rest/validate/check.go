@@ -48,28 +48,31 @@ func (all objects) parse(place string, value json.RawMessage) Object {
 	return o
 }
 
+// UnknownField says why a member is refused that the resource does not have.
+const UnknownField = "is not a field of this resource"
+
 // permitted maps the names that an object's members may have to those inside each of them; nil permits any.
 type permitted map[string]permitted
 
 // add permits the member at a path, and what leads to it.
-func (n permitted) add(path []string) {
-	below := n[path[0]]
+func (p permitted) add(path []string) {
+	below := p[path[0]]
 	if len(path) > 1 {
 		if below == nil {
 			below = make(permitted)
 		}
 		below.add(path[1:])
 	}
-	n[path[0]] = below
+	p[path[0]] = below
 }
 
 // check refuses the first member that is not permitted; path leads to the object o.
-func (n permitted) check(path []string, o Object, inside objects) *envelope.Refusal {
+func (p permitted) check(path []string, o Object, inside objects) *envelope.Refusal {
 	for _, m := range o {
-		below, ok := n[m.Name]
+		below, ok := p[m.Name]
 		at := append(path[:len(path):len(path)], m.Name)
 		if !ok {
-			return invalid(Field(at...), "is not a field of this resource")
+			return invalid(Field(at...), UnknownField)
 		}
 		if below == nil || m.Value[0] != '{' {
 			continue

@@ -86,7 +86,7 @@ func (f fault) text() string {
 	case *kind.Required, *kind.DependentRequired, *kind.Dependency:
 		return "is required"
 	case *kind.AdditionalProperties, *kind.PropertyNames:
-		return "is not a field of this resource"
+		return UnknownField
 	case *kind.FalseSchema:
 		return "cannot be written"
 	case *kind.Type:

@@ -12,9 +12,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
-// UnknownField says why a member of a body is refused that is none of the resource.
-const UnknownField = "is not a field of this resource"
-
 // ToUpstream translates the members of a client's body to the upstream's names and values.
 func (n *Names) ToUpstream(object validate.Object) (validate.Object, *envelope.Refusal) {
 	theirs := make(validate.Object, 0, len(object))
@@ -27,7 +24,7 @@ func (n *Names) ToUpstream(object validate.Object) (validate.Object, *envelope.R
 		}
 		_, renamed := n.config.Rename[m.Name]
 		if n.isTheirs(m.Name) && !renamed || n.similar.isDisguised(m.Name) { // it would stand beside the renamed one
-			return nil, envelope.Invalid(m.Name, UnknownField)
+			return nil, envelope.Invalid(m.Name, validate.UnknownField)
 		}
 		if refused := n.inside.inside[m.Name].check([]string{m.Name}, m.Value); refused != nil {
 			return nil, refused

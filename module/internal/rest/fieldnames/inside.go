@@ -41,7 +41,7 @@ func (p *place) check(path []string, value json.RawMessage) *envelope.Refusal {
 	for _, m := range object {
 		at := append(slices.Clone(path), m.Name)
 		if p.similar.isDisguised(m.Name) {
-			return envelope.Invalid(validate.Field(at...), UnknownField)
+			return envelope.Invalid(validate.Field(at...), validate.UnknownField)
 		}
 		if refused := p.inside[m.Name].check(at, m.Value); refused != nil {
 			return refused

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gatehouse/gatehouse/module/internal/rest/fieldnames"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/internal/rest/xmljson"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -50,7 +49,7 @@ func (req request) buildBody(a Asked, query string, set http.Header) ([]byte, *e
 		}
 		for _, member := range object {
 			if req.Names.IsDisguisedInForm(member.Name) {
-				return nil, envelope.Invalid(member.Name, fieldnames.UnknownField)
+				return nil, envelope.Invalid(member.Name, validate.UnknownField)
 			}
 		}
 		// PHP and others read only the first thousand values of a form.
@@ -102,7 +101,7 @@ func (m *Mapping) readMembers(a Asked) (object validate.Object, theirs members, 
 			if member.Name == "" {
 				return nil, nil, envelope.Refuse(http.StatusBadRequest, "the body has a member without a name")
 			}
-			return nil, nil, envelope.Invalid(member.Name, fieldnames.UnknownField)
+			return nil, nil, envelope.Invalid(member.Name, validate.UnknownField)
 		}
 		if refused := m.refuseInside(member); refused != nil {
 			return nil, nil, refused

@@ -14,6 +14,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/supply"
 	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
@@ -86,7 +87,7 @@ func (m members) checkAgainstQuery(object validate.Object, rawQuery, wrap string
 	}
 	for i, member := range m {
 		if p, ok := given[fieldnames.Normalize(member.Name)]; ok && !p.equals(member) {
-			return envelope.Invalid(object[i].Name, "is given by the address already")
+			return envelope.Invalid(object[i].Name, supply.GivenByAddress)
 		}
 	}
 	return nil
@@ -164,7 +165,7 @@ func (m members) form(as string, limit int, encode func(string) string) (media s
 			return media, nil, envelope.Refuse(http.StatusBadRequest, "the body has a member without a name")
 		}
 		if isUnfit(member.Name) {
-			return media, nil, envelope.Invalid(member.Name, fieldnames.UnknownField)
+			return media, nil, envelope.Invalid(member.Name, validate.UnknownField)
 		}
 		if !f.value(f.next()) {
 			if f.unfit {

@@ -9,10 +9,10 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/gatehouse/gatehouse/module/internal/rest/fieldnames"
 	"github.com/gatehouse/gatehouse/module/internal/rest/rpc"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
 // ByXMLRPC reports whether the upstream is called by XML-RPC.
@@ -131,7 +131,7 @@ func (m *Mapping) checkMembersSent(theirs members) *envelope.Refusal {
 	}
 	for _, member := range theirs {
 		if !m.call.Has(rpc.Body, member.Name) {
-			return envelope.Invalid(m.Names.Ours(member.Name), fieldnames.UnknownField)
+			return envelope.Invalid(m.Names.Ours(member.Name), validate.UnknownField)
 		}
 	}
 	return nil

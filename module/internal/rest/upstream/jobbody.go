@@ -86,7 +86,7 @@ func CheckJobForm(query string, header http.Header, body []byte) *envelope.Refus
 	reserved := supply.Names(nil).With(slices.Collect(maps.Keys(given))...)
 	for _, name := range names {
 		if reserved.Has(name) {
-			return envelope.Invalid(name, "is given by the address already")
+			return envelope.Invalid(name, supply.GivenByAddress)
 		}
 	}
 	return nil
