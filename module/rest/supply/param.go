@@ -109,9 +109,9 @@ func (n Names) Has(name string) bool {
 	return len(n) > 0 && (n[plainName(name)] || n[plainName(openBracketReplaced(name))])
 }
 
-// HasInside reports whether an upstream could read the text in brackets after a client's name as one of these:
-// Rack reads `[token]` as `token`.
-func (n Names) HasInside(name string) bool { return len(n) > 0 && plainName(name) == "" }
+// CouldHideIn reports whether one of these could stand inside a member of this name: where it has neither letters nor
+// digits, Rack reads `[token]` behind it as `token`.
+func (n Names) CouldHideIn(name string) bool { return len(n) > 0 && plainName(name) == "" }
 
 // HasInBrackets reports whether the second of the words between a name's brackets is one of these, such as `token` in
 // `article[token]`. Rack 2 reads `[article][token]`, `[article]token` and `article]token` alike.
