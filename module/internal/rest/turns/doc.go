@@ -1,4 +1,3 @@
 // Package turns bounds how much costly work is done at once, and how much waits for it, and shares both fairly among
-// clients and their users. It does not know what the work is.
-// Package fairshare does the like for networks, where nobody knows yet who is asking.
+// clients and their users. It does not know what the work is. Package fairshare does the same among networks.
 package turns
