@@ -16,7 +16,7 @@ import (
 // headers are echoed, not listed, since trust depends on the origin.
 const (
 	corsExposed = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, " +
-		"Retry-After, WWW-Authenticate, Allow, Location, Link, ETag, Deprecation, Sunset"
+		"Retry-After, WWW-Authenticate, Allow, Location, Link, ETag, Deprecation, Sunset, Idempotency-Replayed, Preference-Applied"
 	corsMaxAge        = "600" // seconds; Chrome's own limit is 7200
 	corsMaxRequested  = 1024
 	corsMaxMethod     = 64 // bytes of a method, and of a name that the upstream exposes

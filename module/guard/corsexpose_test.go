@@ -3,6 +3,7 @@ package guard
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -38,5 +39,15 @@ func TestUpstreamExposeHeadersAreMerged(t *testing.T) { // S21
 	}
 	if got := strings.Count(exposed(reader, strings.Join(many, ",")), ", X-"); got != corsMaxExposed+strings.Count(corsExposed, ", X-") {
 		t.Errorf("%d names", got)
+	}
+}
+
+// Scripts can read what api_rest adds: whether a response is a repeated one, and what became of Prefer.
+func TestFieldsOfTheRESTConventionsAreExposed(t *testing.T) {
+	names := strings.Split(corsExposed, ", ")
+	for _, name := range []string{"Idempotency-Replayed", "Preference-Applied", "ETag", "Link", "Location", "Deprecation", "Sunset"} {
+		if !slices.Contains(names, name) {
+			t.Errorf("%s is not among %s", name, corsExposed)
+		}
 	}
 }
