@@ -58,6 +58,10 @@ func TestJobBodyCannotSetGatewayParameters(t *testing.T) {
 		{"text/plain", "", "{{name}}", 0},
 		{"application/octet-stream", "", "\x81\x92\xa7{\x93a", 0},
 		{"text/plain", "", "/a\n{}", 0},
+		{"application/json; x=urlencoded", "", `{"title":"&api_key=mine"}`, http.StatusBadRequest},
+		// Some APIs look for the boundary, others begin at the first line.
+		{"multipart/form-data; boundary=B", "", "title\r\n--B\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\na\r\n--B--\r\n", http.StatusBadRequest},
+		{"multipart/form-data; boundary=B", "", "--B\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\na\r\n--B--\r\n", 0},
 		{"application/multipart; boundary=B", "", "--B\r\nContent-Disposition: form-data; name=\"api_key\"\r\n\r\nmine\r\n--B--\r\n", http.StatusBadRequest}, // formidable
 		{"multipart/mixed; boundary=B", "", "--B\r\nContent-Disposition: form-data; name=\"api_key\"\r\n\r\nmine\r\n--B--\r\n", http.StatusBadRequest},
 		{"multipart/mixed; boundary=B", "", "--B\r\nContent-ID: api_key\r\n\r\nmine\r\n--B--\r\n", http.StatusBadRequest},
