@@ -203,6 +203,10 @@ func TestGatewaySecretsAreNotExposed(t *testing.T) { // R11
 			w.WriteHeader(400)
 			_, _ = io.WriteString(w, `{"message":"Field required [input_value={'token': 's3cr3t&=to...n/1', 'n': 1}]"}`)
 		}, 400},
+		{"R11 an error that repeats it shortened, in HTML", func(w http.ResponseWriter, q *http.Request) {
+			w.WriteHeader(400)
+			_, _ = io.WriteString(w, `{"message":"no such token: s3cr3t&amp;=to&hellip;"}`)
+		}, 400},
 		{"R11 a redirect to the same address elsewhere", func(w http.ResponseWriter, q *http.Request) {
 			http.Redirect(w, q, "https://www.example"+q.RequestURI, http.StatusFound)
 		}, 502},

@@ -39,8 +39,24 @@ func (s *Secrets) In(text string) bool {
 	if strings.Contains(text, "…") {
 		return true
 	}
-	plain := unescapeUnicode(text)
-	return s.written(text) || plain != text && s.written(plain)
+	for _, text := range readings(text) {
+		if s.written(text) {
+			return true
+		}
+	}
+	return false
+}
+
+// readings returns a text as it is, and what it says if it is part of a JSON string.
+func readings(text string) []string {
+	all := []string{text}
+	if plain := unescapeUnicode(text); plain != text {
+		all = append(all, plain)
+	}
+	if lines := spaceEscapes.ReplaceAllString(all[len(all)-1], " "); lines != all[len(all)-1] {
+		all = append(all, lines) // a \ in front of an n may also be part of a secret
+	}
+	return all
 }
 
 // written is In for a text in which each letter is written as itself.
@@ -60,9 +76,17 @@ func (s *Secrets) written(text string) bool {
 	return strings.Contains(text, "%") && s.in(plainText(text))
 }
 
-// InMessage is In for a message, which the API may also have shortened with three dots. In an address they may be anything.
+// InMessage is In for a message, which the API may also have shortened with three dots, or with an … that it has escaped. In
+// an address they may be anything.
 func (s *Secrets) InMessage(text string) bool {
-	return len(s.plain) > 0 && strings.Contains(text, "...") && leftOut.MatchString(text) || s.In(text)
+	if len(s.plain) == 0 {
+		return false
+	}
+	said := text
+	if strings.ContainsAny(text, `\&`) {
+		said = html.UnescapeString(unescapeUnicode(text))
+	}
+	return strings.Contains(said, "…") || strings.Contains(said, "...") && leftOut.MatchString(said) || s.In(text)
 }
 
 func (s *Secrets) in(text string) bool {
@@ -109,6 +133,9 @@ func unescape(text string, spaced bool) string {
 // unicodeEscapes matches letters as JSON writes them: the gateway itself sends \u0026 for an ampersand. In JSON inside a text of
 // JSON there are more backslashes.
 var unicodeEscapes = regexp.MustCompile(`(\\+u[0-9A-Fa-f]{4})+`)
+
+// spaceEscapes matches white space as JSON and Python write it.
+var spaceEscapes = regexp.MustCompile(`\\+[nrtfvb]`)
 
 func unescapeUnicode(text string) string {
 	if !strings.Contains(text, `\u`) {

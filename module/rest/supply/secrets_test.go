@@ -9,12 +9,13 @@ import (
 
 func TestSecretIsFoundInAnyEncoding(t *testing.T) { // R11
 	var s supply.Secrets
-	for _, secret := range []string{"p4ss w/rd!&+x", "abc", `q"u\o`, "50%41ff", "zoë😀<"} {
+	for _, secret := range []string{"p4ss w/rd!&+x", "abc", `q"u\o`, "50%41ff", "zoë😀<", "-----BEGIN KEY-----\nMIIE\r\n\tx&y=\n", `c:\new`} {
 		s.Add(secret)
 	}
 	for _, text := range []string{
 		"is p4ss w/rd!&+x wrong?", "token=p4ss+w%2Frd%21%26%2Bx", "token=p4ss%20w%2frd!%26%2bx", "token=p4ss%2520w%252Frd%2521%2526%252Bx", "100% p4ss%20w/rd!&+x", "p4ss w/rd!&amp;+x", "p4ss w&#x2F;rd!&amp;&#43;x",
 		`{"token":"p4ss w\/rd!&+x"}`, "P4SS W/RD!&+X", "p4ss\n w/rd!&+x", "p4ss\tw/rd!&+x", `q"u\o`, `{"token":"q\"u\\o"}`, "q&quot;u\\o", `{"token":"p4ss w/rd!\u0026+x"}`, `p4ss w\/rd!\\u0026\\u002Bx`, `zo\u00eb\ud83d\ude00\u003c`, "50%41ff", "50%2541ff",
+		`{"key":"-----BEGIN KEY-----\nMIIE\r\n\tx&y=\n"}`, `"{\"key\":\"-----BEGIN KEY-----\\nMIIE\\r\\n\\tx\\u0026y=\\n\"}"`, `c:\new`, `{"dir":"c:\\new"}`, `{"dir":"c:\\new","n":"\n"}`,
 	} {
 		if !s.In(text) {
 			t.Errorf("%s passes", text)
@@ -52,12 +53,13 @@ func TestTruncatedTextIsAlwaysWithheld(t *testing.T) { // R11
 			t.Errorf("%s passes", text)
 		}
 	}
-	for _, text := range []string{`No such page "/a?token=k3y...".`, "No such page /a?token=k3y...", "[input_value={'key': 'k3y...n/1'}]", "a " + secret} {
+	for _, text := range []string{`No such page "/a?token=k3y...".`, "No such page /a?token=k3y...", "[input_value={'key': 'k3y...n/1'}]", "a " + secret,
+		"No such page: token=k3y&hellip;", "No token k&#8230;", "No token k&#x2026;", `it says {"error":"no token k\u2026"}`, "No page &quot;/a?token=k3y...&quot;"} {
 		if !s.InMessage(text) {
 			t.Errorf("%s passes", text)
 		}
 	}
-	for _, text := range []string{"Please wait...", "It is one of a, b, c, ...", "No... it is gone."} {
+	for _, text := range []string{"Please wait...", "It is one of a, b, c, ...", "No... it is gone.", `a\u0026b`, "a&amp;b"} {
 		if s.InMessage(text) {
 			t.Errorf("%s does not", text)
 		}
