@@ -319,6 +319,11 @@ func (j *journey) session() *Session {
 	}
 	for _, value := range j.jar {
 		s.Secrets = append(s.Secrets, value)
+		// PHP percent-decodes cookies, and Java and Python take quotes away, before they repeat them.
+		read, err := url.QueryUnescape(strings.Trim(value, `"`))
+		if err == nil && read != value {
+			s.Secrets = append(s.Secrets, read)
+		}
 	}
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,6 +117,24 @@ func TestSignInStepExpectations(t *testing.T) { // R12
 		_, err = p.SignIn(t.Context(), func(context.Context, *http.Request) (Answer, error) { return c.answer, nil }, func(s string) (string, error) { return s, nil })
 		if c.fault == "" && err != nil || c.fault != "" && (err == nil || !strings.Contains(err.Error(), c.fault)) {
 			t.Errorf("%s: %v, want %s", name, err, c.fault)
+		}
+	}
+}
+
+// APIs repeat cookies as they have read them: PHP decodes percent-encoding, and Java and Python take quotes away.
+func TestCookiesAreSecretAsTheyAreReadToo(t *testing.T) { // R12
+	p, err := New(&Config{Steps: []Step{{Method: "POST", Upstream: "/b", Keep: []Keep{{From: "cookie"}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := Answer{Status: 200, Header: http.Header{"Set-Cookie": {"sid=ann%7C17%2Bx", `key="a:b c"`, "odd=5%zz"}}}
+	s, err := p.SignIn(t.Context(), func(context.Context, *http.Request) (Answer, error) { return answer, nil }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{"ann%7C17%2Bx", "ann|17+x", "a:b c", "5%zz"} {
+		if !slices.Contains(s.Secrets, secret) {
+			t.Errorf("%s is none of %q", secret, s.Secrets)
 		}
 	}
 }
