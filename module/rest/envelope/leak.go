@@ -1,10 +1,10 @@
 package envelope
 
 import (
-	"bytes"
-	"encoding/json"
+	"html"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -17,10 +17,14 @@ var marks = []string{
 	"traceback (most recent", "stack trace", "stacktrace", "panic: ", "sqlstate", "fatal error:", "exception in thread", ".php on line",
 	"dial tcp", "redis://", "rediss://", "mysql://", "postgres://", "postgresql://", "mongodb://", "amqp://", "jdbc:",
 	"connection refused", "econnrefused", "econnreset", "getaddrinfo", "httpconnectionpool(", "[::1]",
+	"etimedout", "ehostunreach", "could not resolve host", "failure in name resolution", "name or service not known", "no route to host", "curl error ",
+	"[errno ", "failed to open stream", "file:///",
 	// PostgreSQL, MySQL, SQLite, SQL Server and MongoDB
 	"violates unique constraint", "violates foreign key constraint", "violates not-null constraint", "violates check constraint", "syntax error at or near",
 	"error in your sql syntax", "a foreign key constraint fails", "foreign key constraint failed", "no such table: ", "no such column: ",
-	"invalid object name '", "invalid column name '", "cannot insert duplicate key", "incorrect syntax near",
+	"invalid object name '", "invalid column name '", "cannot insert duplicate key", "incorrect syntax near", "conflicted with the foreign key constraint", "conflicted with the reference constraint",
+	"password authentication failed for user", "connection to server at ", "can't connect to mysql server", "can't connect to server on '",
+	"invalid input syntax for type", "value too long for type character", "has no column named", "data too long for column '", "unrecognized token: ",
 	"duplicate key error collection", "psycopg2.", "pymysql.", "(sqlite3.", "[sql: ", "mysql2::error",
 }
 
@@ -40,6 +44,11 @@ var shapes = []struct {
 	{[]string{"for key '"}, regexp.MustCompile(`(?s)\bduplicate entry '.*' for key '`)},
 	{[]string{"unknown column '"}, regexp.MustCompile(`\bunknown column '[^']*' in '`)},
 	{[]string{" constraint failed: "}, regexp.MustCompile(`\b(unique|not null|check) constraint failed: `)},
+	{[]string{"no such file or directory"}, regexp.MustCompile(`(?s)/.*no such file or directory|no such file or directory.*/`)},
+	{[]string{"permission denied for "}, regexp.MustCompile(`\bpermission denied for (table|relation|schema|database|sequence) \w`)},
+	{[]string{"access denied for user '"}, regexp.MustCompile(`\baccess denied for user '[^']*'@`)},
+	{[]string{" for column `"}, regexp.MustCompile("` at row \\d")},
+	{[]string{": syntax error"}, regexp.MustCompile(`\bnear "[^"]*": syntax error`)},
 	{[]string{" doesn't exist"}, regexp.MustCompile(`\btable '[^']+' doesn't exist`)},
 	{[]string{"ora-"}, regexp.MustCompile(`\bora-\d{5}`)},
 	{[]string{`file "`}, regexp.MustCompile(`file "[^"]+", line`)},
@@ -48,13 +57,17 @@ var shapes = []struct {
 	{[]string{"[f"}, regexp.MustCompile(`\[f(c|d)[0-9a-f]{2}:`)}, // RFC 4193
 	{[]string{".internal", ".local", ".lan", ".svc"}, regexp.MustCompile(`[\w-]\.(internal|local|localdomain|lan|svc)\b`)},
 	{[]string{":3306", ":5432", ":6379", ":9200", ":27017"}, regexp.MustCompile(`[\w-]:(3306|5432|6379|9200|27017)\b`)},
-	{[]string{"/"}, regexp.MustCompile(`(^|[\s'"(])/(var|home|usr|etc|srv|root|tmp|proc)/`)},
+	{[]string{"/"}, regexp.MustCompile("(^|[\\s'\"([=:,>`])/(var|home|usr|etc|srv|root|tmp|proc|opt|mnt)/")},
 }
 
-// leaks reports whether a text reveals how the upstream is built instead of what is wrong with
-// the request.
+// leaks reports whether a text, as it is or as it reads once it is unescaped, reveals how the upstream is built instead of what
+// is wrong with the request.
 func leaks(s string) bool {
 	s = strings.ToLower(s[:min(len(s), maxSearched)])
+	return resemblesFault(s) || strings.ContainsAny(s, `\&`) && resemblesFault(unescaped(s))
+}
+
+func resemblesFault(s string) bool {
 	has := func(part string) bool { return strings.Contains(s, part) }
 	if slices.ContainsFunc(marks, has) {
 		return true
@@ -67,20 +80,21 @@ func leaks(s string) bool {
 	return false
 }
 
-// leaksJSON is leaks for JSON: its texts are also searched as they are read. PHP writes \/ for a slash, and .NET \u0022 for a quote.
-func leaksJSON(text []byte) bool {
-	if leaks(string(text)) {
-		return true
-	}
-	var all strings.Builder
-	for d := json.NewDecoder(bytes.NewReader(text)); ; {
-		t, err := d.Token()
-		if err != nil {
-			return leaks(all.String())
+// escapes are those of strings in JSON, which may be part of other strings: PHP writes \/ for a slash, and .NET \u0022 for a quote.
+var escapes = regexp.MustCompile(`\\+(u[0-9a-f]{4}|[nrt]?)`)
+
+// unescaped returns a text in lower case without the escapes of JSON and HTML, of ASCII at least.
+func unescaped(s string) string {
+	s = escapes.ReplaceAllStringFunc(s, func(escape string) string {
+		switch code := strings.TrimLeft(escape, `\`); code {
+		case "":
+			return ""
+		case "n", "r", "t":
+			return "\n"
+		default:
+			c, _ := strconv.ParseUint(code[1:], 16, 16) // four hexadecimal digits
+			return strings.ToLower(string(rune(c)))
 		}
-		if s, ok := t.(string); ok {
-			all.WriteString(s)
-			all.WriteByte('"')
-		}
-	}
+	})
+	return html.UnescapeString(s)
 }

@@ -66,7 +66,7 @@ func (c *Config) translate(h http.Header, status int, raw []byte, cut bool) tran
 		if ok = ok && !cut; ok && (j.shaped || c.dialect.usual()) {
 			t.read(j, readable)
 			t.asIs = t.kind == Shaped && IsJSON(media) && !bytes.HasPrefix(plain, bom) &&
-				(readable || j.exact) && len(text) <= maxSearched && !leaksJSON(text)
+				(readable || j.exact) && len(text) <= maxSearched && !leaks(string(text))
 			return t
 		}
 		if c.dialect != nil && t.dialect(c.dialect, text, status, cut, readable, j) || ok {
