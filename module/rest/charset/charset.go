@@ -62,14 +62,15 @@ func (c *Charset) Name() string {
 // for other characters, too, as in UTF-16, EBCDIC and ISO-2022-JP.
 func (c *Charset) Wide() bool { return c != nil && !c.ascii }
 
-// HasBackslashTrailByte reports that the byte of a backslash may be the last one of a character, as in Shift_JIS, GBK and Big5,
-// so that a JSON string ends elsewhere than in UTF-8.
-func (c *Charset) HasBackslashTrailByte() bool {
+// IsMultibyte reports that there are characters of several bytes, as in Shift_JIS, GBK and EUC-KR. A JSON string may then end
+// elsewhere than in UTF-8: the last byte of a character may be that of a backslash, and where it is missing, PHP takes the quote
+// behind the first one for it.
+func (c *Charset) IsMultibyte() bool {
 	if c == nil {
 		return false
 	}
 	for first := 0x81; first < 0xff; first++ {
-		if out, ok := c.Decode(string([]byte{byte(first), '\\'})); ok && !strings.Contains(out, `\`) {
+		if out, ok := c.Decode(string([]byte{byte(first), 0xa1})); ok && utf8.RuneCountInString(out) == 1 {
 			return true
 		}
 	}

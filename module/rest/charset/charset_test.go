@@ -123,12 +123,12 @@ func TestUnknownCharsetIsRefusedByName(t *testing.T) {
 	}
 }
 
-func TestCharsetsWithBackslashesInLetters(t *testing.T) {
+func TestMultibyteCharsets(t *testing.T) {
 	for name, want := range map[string]bool{
-		"": false, "latin1": false, "windows-1251": false, "euc-jp": false, "euc-kr": false, "koi8-r": false,
+		"": false, "latin1": false, "windows-1251": false, "windows-874": false, "koi8-r": false, "euc-jp": true, "euc-kr": true,
 		"shift_jis": true, "sjis": true, "gbk": true, "gb2312": true, "gb18030": true, "big5": true, "utf-16le": true,
 	} {
-		if got := find(t, name).HasBackslashTrailByte(); got != want {
+		if got := find(t, name).IsMultibyte(); got != want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

@@ -113,7 +113,7 @@ func bodyNames(label string, reads *charset.Charset, body []byte) (names []strin
 	}
 	object, err := decodeObject(body)
 	labelled, _ := charset.Find(params["charset"])
-	if (err != nil || labelled.HasBackslashTrailByte() || reads.HasBackslashTrailByte()) && looseObject.Match(bytes.ReplaceAll(body, []byte{0}, nil)) {
+	if (err != nil || labelled.IsMultibyte() || reads.IsMultibyte()) && looseObject.Match(bytes.ReplaceAll(body, []byte{0}, nil)) {
 		return nil, false
 	}
 	names = slices.Sorted(maps.Keys(object))

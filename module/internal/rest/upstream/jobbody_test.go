@@ -84,19 +84,22 @@ func TestJobBodyCannotSetGatewayParameters(t *testing.T) {
 	}
 }
 
-// An API that converts what it is sent, whatever the label says, reads letters with backslashes as such.
+// An API that converts what it is sent, whatever the label says, reads letters of several bytes as such, and PHP takes a quote
+// for the second byte of one.
 func TestJobBodyIsReadInTheCharsetOfTheAPI(t *testing.T) {
 	params := []supply.Param{{In: supply.Body, Name: "api_key", Value: "{env.KEY}"}}
-	const object = "{\"\x81\\\":\":1}\",\"api_key\":\"mine\"}"
-	for _, name := range []string{"gbk", "sjis", "big5", "iso-8859-1", "utf-8"} {
+	objects := []string{"{\"\x81\\\":\":1}\",\"api_key\":\"mine\"}", "{\"k\xb0\":1}\":2,\"api_key\":\"mine\"}"}
+	for _, name := range []string{"gbk", "sjis", "big5", "euc-kr", "euc-jp", "iso-8859-1", "utf-8"} {
 		reads, err := charset.Find(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, label := range []string{"", "text/plain", "text/plain; charset=utf-8"} {
-			refused := upstream.CheckJobBody(params, reads, bodyHeader(label, ""), []byte(object))
-			if got, want := refused != nil, reads.HasBackslashTrailByte(); got != want {
-				t.Errorf("%s, %q: %v", name, label, refused)
+			for _, object := range objects {
+				refused := upstream.CheckJobBody(params, reads, bodyHeader(label, ""), []byte(object))
+				if got, want := refused != nil, reads.IsMultibyte(); got != want {
+					t.Errorf("%s, %q, %q: %v", name, label, object, refused)
+				}
 			}
 		}
 		if refused := upstream.CheckJobBody(params, reads, bodyHeader("text/csv", ""), []byte("\x81\\;b")); refused != nil {
