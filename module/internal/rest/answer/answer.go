@@ -94,6 +94,9 @@ var undeclared = &Spec{
 // NewPlain returns the answer to a request that belongs to no operation. A nil plan lets it pass unchanged.
 func NewPlain(plan *splice.Plan) *Answer { return &Answer{Spec: undeclared, Plan: plan} }
 
+// Unchanged reports whether the answer belongs to no operation, and its body passes.
+func (a *Answer) Unchanged() bool { return a.Spec == undeclared && a.Plan == nil }
+
 // Personal reports whether the answer depends on its caller: links on what the caller may do, and cursors belong to it. Caches
 // must know that even if the upstream permits them to store the answer.
 func (a *Answer) Personal() bool { return a.Shape.links != nil && a.Allowed != nil || a.ByCursor() }

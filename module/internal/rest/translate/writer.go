@@ -93,25 +93,25 @@ func (w *Writer) WriteHeader(status int) {
 		return
 	case status == http.StatusNotModified && a.Personal():
 		h.Add("Vary", "Authorization") // as the answer would have that a cache has (RFC 9110 section 15.4.5)
-		w.rewriteLocations(h)
+		w.rewriteLocations()
 	case status == http.StatusSwitchingProtocols:
 	case status < 200 || status >= 300 || status == http.StatusPartialContent:
-		w.rewriteLocations(h)
+		w.rewriteLocations()
 	case a.Conventional && a.Status != 0 && a.Plan == nil && (status == http.StatusOK || status == http.StatusCreated || status == http.StatusNonAuthoritativeInfo):
-		w.rewriteLocations(h)
+		w.rewriteLocations()
 		if !w.applyConvention(h) {
 			return
 		}
 	case a.Status == http.StatusNoContent:
 		w.dropBody(a.Status)
-		w.rewriteLocations(h)
+		w.rewriteLocations()
 	case status == http.StatusNoContent || status == http.StatusResetContent:
 		if a.Status != 0 {
 			w.status, w.swallow = a.Status, true
 		}
-		w.rewriteLocations(h)
+		w.rewriteLocations()
 	default:
-		w.rewriteLocations(h)
+		w.rewriteLocations()
 		if a.Plan != nil || a.MayBeList() {
 			if body, f := newBody(w); f != nil {
 				w.noteFailure(f)
@@ -145,7 +145,7 @@ func (w *Writer) sendHeader() {
 func (w *Writer) rewriteRedirect(h http.Header) {
 	location := h.Get("Location")
 	if w.status == http.StatusMultipleChoices && location == "" && w.config.Answer.Plan == nil && envelope.IsJSON(mediaOf(h)) {
-		w.rewriteLocations(h)
+		w.rewriteLocations()
 		w.sendHeader() // no redirect: a list of what there is to choose from
 		return
 	}
@@ -175,27 +175,34 @@ func (w *Writer) rewriteRedirect(h http.Header) {
 	w.sendRedirect()
 }
 
-// sendRedirect sends the header alone. The body of a redirect is a page that repeats the upstream's own target, with its host
+// sendRedirect sends the header alone, unless nothing of the request is declared. The body of a redirect is a page that repeats the upstream's own target, with its host
 // and every parameter, or a resource that is not translated. Content-Location describes that body.
 func (w *Writer) sendRedirect() {
-	w.dropBody(w.status)
-	w.Header().Del("Content-Location")
+	if w.config.Answer.Unchanged() {
+		w.rewriteLocation("Content-Location")
+	} else {
+		w.dropBody(w.status)
+		w.Header().Del("Content-Location")
+	}
 	w.sendHeader()
 }
 
 // rewriteLocations translates the addresses in the header, and removes those that have no counterpart.
-func (w *Writer) rewriteLocations(h http.Header) {
-	if w.config.Locate == nil {
+func (w *Writer) rewriteLocations() {
+	w.rewriteLocation("Location")
+	w.rewriteLocation("Content-Location")
+}
+
+func (w *Writer) rewriteLocation(name string) {
+	h := w.Header()
+	at := h.Get(name)
+	if at == "" || w.config.Locate == nil {
 		return
 	}
-	for _, name := range []string{"Location", "Content-Location"} {
-		if at := h.Get(name); at != "" {
-			if to, ok := w.config.Locate(at); ok && !w.config.Answer.IsUnreadableNewItem(to) {
-				h.Set(name, to)
-			} else {
-				h.Del(name)
-			}
-		}
+	if to, ok := w.config.Locate(at); ok && !w.config.Answer.IsUnreadableNewItem(to) {
+		h.Set(name, to)
+	} else {
+		h.Del(name)
 	}
 }
 

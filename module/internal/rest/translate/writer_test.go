@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
 	"golang.org/x/text/encoding/simplifiedchinese"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
 const (
@@ -187,10 +189,28 @@ func TestRedirectHasNoJSONWhereAnswersAreTranslated(t *testing.T) {
 // Salesforce lists the records that have the same external id, and OpenStack its versions.
 func TestChoicesPassWhereNothingIsDeclared(t *testing.T) {
 	const choices = `["/a/1","/a/2"]`
+	plain := resource.Resource{Path: "things"}
 	for media, want := range map[string]string{"application/json": choices, "text/html": ""} {
-		g := through(Config{Answer: answer.NewPlain(nil)}, 300, map[string]string{"Content-Type": media}, choices, 4)
+		g := through(Config{Answer: answerTo(t, plain, "GET", "/things/1")}, 300, map[string]string{"Content-Type": media}, choices, 4)
 		if g.failure != nil || g.Code != 300 || g.Body.String() != want {
 			t.Errorf("%s: %v %d %s", media, g.failure, g.Code, g.Body)
+		}
+	}
+}
+
+func TestUndeclaredRedirectKeepsItsBody(t *testing.T) {
+	locate := func(at string) (string, bool) { return "/v1" + at, true }
+	for _, status := range []int{300, 302, 303} {
+		for location, want := range map[string]string{"": "", "/a": "/v1/a"} {
+			header := map[string]string{"Content-Type": htmlLabel, "Content-Location": "/b", "Etag": `"1"`}
+			if location != "" {
+				header["Location"] = location
+			}
+			g := through(Config{Answer: answer.NewPlain(nil), Locate: locate}, status, header, "<p>", 4)
+			h := g.Header()
+			if g.Code != status || g.Body.String() != "<p>" || h.Get("Location") != want || h.Get("Content-Location") != "/v1/b" || h.Get("Etag") == "" || h.Get("Content-Type") != htmlLabel {
+				t.Errorf("%d to %q: %v %d %v %s", status, location, g.failure, g.Code, h, g.Body)
+			}
 		}
 	}
 }
