@@ -41,3 +41,22 @@ func TestSignInCannotBeRepeatedAfterSigningOutOfAnEndedSession(t *testing.T) {
 	b.get(tokenIssuer + "/logout") // without a session it changes nothing
 	g.isConsent(b.signIn(other, "ann", annsPassword))
 }
+
+// The same holds for the buttons of the account page, which then shows a form to sign in with.
+func TestSignInCannotBeRepeatedAfterAButtonOfAnEndedSession(t *testing.T) {
+	g := newBrowserRig(t)
+	b, phone := g.browser(), g.browser()
+	login := b.get(authorizeURL(webRequest()))
+	g.isConsent(b.signIn(login, "ann", annsPassword))
+	account := b.get(tokenIssuer + "/account")
+	g.isConsent(phone.signIn(phone.get(authorizeURL(webRequest())), "ann", annsPassword))
+	phone.submit(phone.get(tokenIssuer+"/account"), "all", "everything")
+	again := b.submit(account, "all", "everything")
+	g.isLogin(again)
+	if p := b.signIn(login, "ann", annsPassword); p.status != http.StatusForbidden {
+		t.Errorf("the form of the history: %d", p.status)
+	}
+	if p := b.signIn(again, "ann", annsPassword); p.status != http.StatusSeeOther {
+		t.Errorf("the form that was shown instead: %d", p.status)
+	}
+}

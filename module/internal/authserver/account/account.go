@@ -79,9 +79,15 @@ func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	who, err := e.Require(w, r, b, "")
-	if who == nil {
+	who, err := e.Unlocked(r)
+	switch {
+	case err != nil:
 		return err
+	case who == nil:
+		if e.HasSession(r) { // that ended elsewhere: the button may have been meant to end it
+			b.SignedOut = e.SignOutBrowser(w)
+		}
+		return e.ShowLogin(w, r, b, login.View{})
 	}
 	if !b.CheckToken(form.Get("token"), useAccount, who.User.ID) {
 		return refusal.Forbid()

@@ -180,10 +180,12 @@ func (s *Sessions) HasSession(r *http.Request) bool {
 }
 
 // SignOutBrowser removes the cookie of a session that has ended, and invalidates the sign-in forms that this browser
-// was shown before.
-func (s *Sessions) SignOutBrowser(w http.ResponseWriter) {
+// was shown before. It returns what those shown from now on are bound to.
+func (s *Sessions) SignOutBrowser(w http.ResponseWriter) (signedOut string) {
+	signedOut = secret.Token()
 	s.Cookies().Set(w, s.Cookies().Session(), "", -1)
-	s.Cookies().Set(w, s.Cookies().SignedOut(), secret.Token(), 0)
+	s.Cookies().Set(w, s.Cookies().SignedOut(), signedOut, 0)
+	return signedOut
 }
 
 // endLeastRecent ends the least recently used sessions of a user beyond Max, but not the one with the id keep.
