@@ -138,8 +138,8 @@ func (d *dir) credentials(username, password string) (body []byte, kind string, 
 }
 
 // sendRequest sends one request and reads the whole answer, so that the connection can be used
-// again. The status is 0 if there was no answer or it could not be read. Errors name neither the address, which may
-// hold an ID, nor what was sent.
+// again. The status is 0 if there was no answer; one that cannot be read has a status and an error. Errors name neither
+// the address, which may hold an ID, nor what was sent.
 func (d *dir) sendRequest(ctx context.Context, method, address, kind string, body []byte) (status int, answer []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
 	defer cancel()
@@ -167,7 +167,7 @@ func (d *dir) sendRequest(ctx context.Context, method, address, kind string, bod
 	answer, err = io.ReadAll(io.LimitReader(response.Body, int64(d.s.maxBody)+1))
 	switch {
 	case err != nil:
-		return 0, nil, fmt.Errorf("reading the endpoint's answer: %w", err)
+		return response.StatusCode, nil, fmt.Errorf("reading the endpoint's answer: %w", err)
 	case len(answer) > d.s.maxBody:
 		return response.StatusCode, nil, fmt.Errorf("the endpoint's answer is longer than max_body, %d bytes", d.s.maxBody)
 	}

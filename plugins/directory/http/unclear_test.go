@@ -2,6 +2,7 @@ package http
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -30,5 +31,22 @@ func TestAnswersThatAreNeitherYesNorNoAreUnclear(t *testing.T) {
 	e.says(http.StatusUnauthorized, `{}`)
 	if _, ok, err := d.Authenticate(t.Context(), "ann", "secret"); ok || err != nil {
 		t.Errorf("a refusal: %t, %v", ok, err)
+	}
+}
+
+// So may one that breaks off, by a Content-Length that is wrong in its refusals alone.
+func TestAnswersThatBreakOffAreUnclear(t *testing.T) {
+	e := newEndpoint(t)
+	d := opened(t, &Source{URL: e.URL, Lookup: e.URL + "/{id}"})
+	for status, unclear := range map[int]bool{http.StatusUnauthorized: true, http.StatusOK: true, http.StatusInternalServerError: false} {
+		answer := func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, `{}`)
+		}
+		e.answer.Store(&answer)
+		if _, ok, err := d.Authenticate(t.Context(), "ann", "secret"); ok || err == nil || errors.Is(err, directory.ErrUnclear) != unclear {
+			t.Errorf("%d: %t, %v", status, ok, err)
+		}
 	}
 }
