@@ -39,6 +39,7 @@ type Decision struct {
 	Status     int
 	Code       string // of the error envelope
 	Message    string // never contains anything the client sent
+	Field      string // the query parameter that the error is about, "" for none
 	Challenge  string // WWW-Authenticate
 	RetryAfter int    // seconds; 0: none
 	Allow      string // methods, with a 405

@@ -34,9 +34,11 @@ type Identity struct {
 	removed                 aliases // those and overrideHeaders
 }
 
-// overrideHeaders make some upstreams run another method or path than the one that was
-// judged: many frameworks, and IIS and Symfony for the path.
-var overrideHeaders = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url"}
+// methodHeaders make many frameworks run another method than the one that was judged.
+var methodHeaders = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override"}
+
+// overrideHeaders do so, or make IIS and Symfony run another path.
+var overrideHeaders = append([]string{"X-Original-Url", "X-Rewrite-Url"}, methodHeaders...)
 
 // reservedHeaders cannot carry an identity: HTTP needs them.
 var reservedHeaders = newAliases([]string{

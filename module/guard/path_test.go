@@ -232,6 +232,23 @@ func TestQueryTokenIsFoundInAnySpelling(t *testing.T) {
 	}
 }
 
+// An upstream that heeds the parameter would run another method than the one that was judged: WordPress for a GET, too.
+func TestMethodInTheQueryIsRefusedInAnySpelling(t *testing.T) {
+	g := build(t, nil)
+	for query, refused := range map[string]bool{
+		"_method=DELETE": true, "_method": true, "a=b&_METHOD=delete": true, "%5Fm%65thod=PUT": true, "a;_method=PUT": true, "_method=GET": true,
+		"+_method=PUT": true, ".method=PUT": true, "_method%00=PUT": true, "_method[]=PUT": true, "[_method]=PUT": true, // PHP, qs
+		"": false, "a=_method": false, "method=PUT": false, "x_method=PUT": false, "_methods=PUT": false, "a[_method]=PUT": false, "payment_method=card": false,
+	} {
+		for _, method := range []string{"GET", "POST"} {
+			d := g.Decide(request(method, "/public/x?"+query))
+			if want := map[bool]int{true: 400}[refused]; d.Status != want || d.Allowed == refused {
+				t.Errorf("%s %q: %+v", method, query, d)
+			}
+		}
+	}
+}
+
 // checkNormal is what a path that passed must never be.
 func checkNormal(t interface{ Fatalf(string, ...any) }, n normalPath) {
 	for _, bad := range []string{"//", "\\", ";", "#", "?"} {

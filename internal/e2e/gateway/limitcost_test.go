@@ -50,6 +50,37 @@ func TestPathSpellingsCannotReduceTheCost(t *testing.T) {
 	}
 }
 
+// Nor can a method that frameworks read in a header field or in the query, which a guard in front would remove or refuse.
+func TestMethodOverridesCannotReduceTheCost(t *testing.T) {
+	port := harness.FreePorts(t, 1)[0]
+	startSite(t, site+fmt.Sprintf(`http://localhost:%d {
+	api_limit {
+		all 1000 1h
+		cost 10 DELETE /export
+		cost 3 POST /export
+		cost 20 PUT /other
+	}
+	reverse_proxy $UPSTREAM
+}
+`, port))
+	left := 1000
+	for _, c := range []struct {
+		line, field string
+		cost        int
+	}{
+		{"POST /export", "X-A: b", 3}, {"GET /export", "X-A: b", 1}, {"DELETE /export", "X-A: b", 10},
+		{"POST /export", "X-HTTP-Method-Override: DELETE", 10}, {"POST /export", "x-http-method: delete", 10}, {"POST /export", "X-Method-Override: PATCH", 10},
+		{"GET /export?_method=DELETE", "X-A: b", 10}, {"POST /export?a=1&%5Fmethod=DELETE", "X-A: b", 10}, {"POST /export?payment_method=x", "X-A: b", 3},
+		{"POST /cheap?_method=PUT", "X-HTTP-Method-Override: DELETE", 1},
+	} {
+		p := harness.Wire(t, fmt.Sprintf("http://localhost:%d", port), c.line, c.field)
+		left -= c.cost
+		if got := p.Header.Get("X-Ratelimit-Remaining"); got != strconv.Itoa(left) {
+			t.Fatalf("%s, %s: %d, %s are left, want %d", c.line, c.field, p.Status, got, left)
+		}
+	}
+}
+
 // If an API changed to HTTP/2 on a connection of the gateway, further requests there would pass every limit.
 func TestConnectionBehindALimitStaysHTTP1(t *testing.T) {
 	port := harness.FreePorts(t, 1)[0]

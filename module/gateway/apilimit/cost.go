@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 )
 
@@ -18,7 +19,19 @@ type Cost struct {
 	Paths []string `json:"paths"`
 }
 
-func (l *Limit) cost(r *http.Request) int64 { return l.costOf(httpx.UpstreamMethod(r), r.URL) }
+// cost is what a request costs, or the most expensive of the methods that an API may take it for without a guard in front.
+func (l *Limit) cost(r *http.Request) int64 {
+	cost := l.costOf(httpx.UpstreamMethod(r), r.URL)
+	if len(l.Costs) == 0 || !guard.MayOverrideMethod(r) {
+		return cost
+	}
+	for _, c := range l.Costs {
+		for _, method := range c.Methods {
+			cost = max(cost, l.costOf(method, r.URL))
+		}
+	}
+	return cost
+}
 
 // costOf is what a request costs. A HEAD costs no less than a GET, because an API has the same work with it.
 func (l *Limit) costOf(method string, at *url.URL) int64 {

@@ -123,7 +123,7 @@ func (p *Provider) refuse(w http.ResponseWriter, r *http.Request, refused error)
 
 // refusal is the error with which a handler refuses what d refuses.
 func refusal(r *http.Request, d *guard.Decision) error {
-	return handler.Error(r, d.Status, &handler.Failure{Code: d.Code, Message: d.Message, Silent: d.Reason == guard.Overloaded})
+	return handler.Error(r, d.Status, &handler.Failure{Code: d.Code, Message: d.Message, Field: d.Field, Silent: d.Reason == guard.Overloaded})
 }
 
 // Interface guards
