@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/gateway/revealing"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
@@ -109,6 +110,17 @@ func upstreamRequest(ctx context.Context, w http.ResponseWriter, parent *http.Re
 		handler.AddPlaceholders(r) // no client asks for a job's request
 	}
 	return r
+}
+
+// sent returns a route whose handlers find the query of requests made by upstreamRequest in the original request too, with
+// the parameters that were added since.
+func sent(to route) route {
+	if to == nil {
+		return nil
+	}
+	return caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+		return to.ServeHTTP(w, revealing.WithQuery(r, r.URL.RawQuery))
+	})
 }
 
 // urlOf returns the URL of an escaped path, in a form that the proxy sends unchanged.

@@ -48,7 +48,7 @@ func (t *Transport) Provision(ctx caddy.Context) error {
 
 // RoundTrip implements http.RoundTripper.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	return conceal.RoundTrip(t.next, r)
+	return conceal.RoundTrip(t.next, withConcealed(r))
 }
 
 // DefaultBufferSizes implements reverseproxy.BufferedTransport.

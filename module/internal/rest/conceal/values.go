@@ -122,6 +122,14 @@ func Reveal(r *http.Request) *http.Request {
 	return r
 }
 
+// WithQuery returns a query with what is concealed of a request's.
+func WithQuery(r *http.Request, query string) string {
+	if v, ok := r.Context().Value(contextKey{}).(*Values); ok {
+		return joinQuery(query, v.query)
+	}
+	return query
+}
+
 // reveal returns the request as it is sent. A field that the proxy has set itself, as with
 // header_up, stays.
 func (v *Values) reveal(r *http.Request) *http.Request {
