@@ -69,9 +69,9 @@ func (m *Mapping) PassedOn() (names []string) {
 	return names
 }
 
-// mostBesideAdded is how many values of parameters a client may send where the gateway adds some behind them: PHP and
-// others read only the first thousand.
-const mostBesideAdded = 500
+// mostBesideAdded is how many values of parameters a client may send where the gateway adds some behind them: Lua in
+// nginx (ngx.req.get_uri_args) reads only the first hundred, PHP and others the first thousand.
+const mostBesideAdded = 80
 
 // refuseMany refuses a query so long that the upstream might not read what the gateway adds at its end.
 func (m *Mapping) refuseMany(asked url.Values) *envelope.Refusal {
