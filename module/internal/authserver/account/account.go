@@ -79,15 +79,9 @@ func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	who, err := e.Unlocked(r)
-	switch {
-	case err != nil:
+	who, err := e.Require(w, r, b, "")
+	if who == nil {
 		return err
-	case who == nil:
-		if e.HasSession(r) { // that ended elsewhere: the button may have been meant to end it
-			b.SignedOut = e.SignOutBrowser(w)
-		}
-		return e.ShowLogin(w, r, b, login.View{})
 	}
 	if !b.CheckToken(form.Get("token"), useAccount, who.User.ID) {
 		return refusal.Forbid()
@@ -102,7 +96,7 @@ func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
 	if done != doneHere && done != doneEverywhere {
 		return e.show(w, r, b, who, done)
 	}
-	e.SignOutBrowser(w)
+	e.Forget(w)
 	e.Pages.Logout(w, http.StatusOK, webui.LogoutView{
 		Form: webui.Form{Lang: e.Pages.Language(r, "")}, Done: true, Everywhere: done == doneEverywhere, Account: e.Site.Base + page.AccountPath,
 	})

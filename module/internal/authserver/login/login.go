@@ -65,6 +65,7 @@ type form struct {
 	next               string  // a path of ours, "" for none
 	request            Request // nil for none
 	view               View    // to show the page again
+	used               bool    // somebody has signed in at this browser since the page was shown
 }
 
 // Post signs in and continues. A refused password is 401 for every reason alike, which tells password managers not to
@@ -72,8 +73,11 @@ type form struct {
 // own dialogue.
 func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
 	b, f, err := e.readForm(w, r)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case f.used:
+		return e.answerUsed(w, r, f)
 	}
 	who, o, err := e.signIn(w, r, b, f)
 	if err != nil {
@@ -119,7 +123,8 @@ func (e *Endpoint) readForm(w http.ResponseWriter, r *http.Request) (b session.B
 	if err != nil {
 		return b, f, err
 	}
-	if !b.CheckToken(sent.Get("token"), actionLogin, b.SignedOut) {
+	ours, used := checkFormToken(b, sent.Get("token"))
+	if !ours {
 		return b, f, refusal.Forbid()
 	}
 	f.username, f.password = sent.Get("username"), sent.Get("password")
@@ -133,8 +138,25 @@ func (e *Endpoint) readForm(w http.ResponseWriter, r *http.Request) (b session.B
 		}
 		f.view = f.request.LoginView()
 	}
-	f.view.Sealed, f.view.Username = sealed, f.username
+	f.view.Sealed, f.view.Username, f.used = sealed, f.username, used
+	if used {
+		return b, f, nil
+	}
 	return b, f, password.CheckSize(f.username, f.password)
+}
+
+// answerUsed answers a form that has been used, such as one that a browser sends again when its user goes back and
+// reloads: as if it had no password, for whoever is signed in by now.
+func (e *Endpoint) answerUsed(w http.ResponseWriter, r *http.Request, f form) error {
+	switch {
+	case f.request != nil:
+		return f.request.ShowAgain()
+	case f.next != "":
+		page.Redirect(w, r, f.next)
+	default:
+		page.Redirect(w, r, e.Site.Base+page.LoginPath)
+	}
+	return nil
 }
 
 // signIn checks the password and begins a session.

@@ -53,11 +53,22 @@ func (p *Page) ShowLogin(w http.ResponseWriter, r *http.Request, b session.Brows
 	p.Pages.Login(w, cmp.Or(v.Status, http.StatusOK), webui.LoginView{
 		Form: webui.Form{
 			Lang: p.Pages.Language(r, v.Locales), Action: p.Site.Base + page.LoginPath,
-			Token: b.Token(actionLogin, b.SignedOut), Request: v.Sealed,
+			Token: formToken(b), Request: v.Sealed,
 		},
 		Client: v.Title, Unverified: v.Unverified, Username: v.Username, Failed: v.Failed, Limited: v.Limited,
 	})
 	return nil
+}
+
+// formToken makes the token of a sign-in form. It names the last sign-in, so that a form that was used is known as such.
+func formToken(b session.Browser) string {
+	return b.LastSignIn + "." + b.Token(actionLogin, b.LastSignIn)
+}
+
+// checkFormToken reports whether this browser was shown a form with a token, and whether somebody has signed in there since.
+func checkFormToken(b session.Browser, token string) (ours, used bool) {
+	before, mac, _ := strings.Cut(token, ".")
+	return b.CheckToken(mac, actionLogin, before), before != b.LastSignIn
 }
 
 // Require returns the signed-in user. If there is none, or the user is locked, it shows the login page, which leads to

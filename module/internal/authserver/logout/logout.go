@@ -47,9 +47,6 @@ func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	case who == nil:
-		if e.HasSession(r) { // that ended elsewhere
-			e.SignOutBrowser(w)
-		}
 		return e.leave(w, r, q)
 	case q.speaksFor(who):
 		return e.signOut(w, r, q, who.User.ID)
@@ -101,7 +98,7 @@ func (e *Endpoint) signOut(w http.ResponseWriter, r *http.Request, q *request, s
 	if err := e.Delete(r); err != nil {
 		return err
 	}
-	e.SignOutBrowser(w)
+	e.Forget(w)
 	e.Log.Info("signed out", slog.String("address", e.ClientIP(r)))
 	if subject != "" { // else there was no session any more
 		e.Audit.Record(r.Context(), audit.Event{Name: audit.SignOut, Subject: subject, Client: q.Client})

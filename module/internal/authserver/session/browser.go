@@ -17,9 +17,9 @@ const useForm = "form" // of the keys' secret
 type Browser struct {
 	Keys *secret.Keys
 	ID   string // "" if the request came without our cookie
-	// SignedOut changes with each sign-out and is "" before the first. Sign-in forms are bound to it: the browser's history
-	// may keep one with its password, which must not sign the user in again.
-	SignedOut string
+	// LastSignIn changes with each sign-in and is "" before the first. Sign-in forms are bound to it, so that each signs
+	// somebody in once: the browser's history may keep one with its password.
+	LastSignIn string
 }
 
 // Browser returns the browser of a request.
@@ -28,7 +28,7 @@ func (s *Sessions) Browser(r *http.Request) (Browser, error) {
 	if err != nil {
 		return Browser{}, err
 	}
-	return Browser{keys, TokenCookie(r, s.Cookies().Browser()), TokenCookie(r, s.Cookies().SignedOut())}, nil
+	return Browser{keys, TokenCookie(r, s.Cookies().Browser()), TokenCookie(r, s.Cookies().LastSignIn())}, nil
 }
 
 // Welcome is Browser for pages with a form: it sets the browser's cookie if there is none. An existing cookie stays,

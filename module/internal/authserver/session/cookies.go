@@ -30,8 +30,8 @@ func (c Cookies) Session() string { return c.name("") }
 // Known names the cookie that lists who signed in at this browser before.
 func (c Cookies) Known() string { return c.name("-known") }
 
-// SignedOut names the cookie that distinguishes sign-in pages shown before a sign-out from those shown after it.
-func (c Cookies) SignedOut() string { return c.name("-signed-out") }
+// LastSignIn names the cookie that distinguishes sign-in pages shown before a sign-in from those shown after it.
+func (c Cookies) LastSignIn() string { return c.name("-last-sign-in") }
 
 // Frame names the cookie of a page framed by another site, where browsers send no SameSite cookies. Browsers keep
 // one for each surrounding site (Partitioned), so other frames cannot reach what it protects.

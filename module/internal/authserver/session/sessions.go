@@ -130,7 +130,8 @@ func (s *Sessions) Unlocked(r *http.Request) (*SignedIn, error) {
 }
 
 // Begin starts a session with a new id, whatever cookie the request has: an id from before the sign-in may be known
-// to an attacker (session fixation). The session it replaces ends. epoch is the last one issued before the password
+// to an attacker (session fixation). The session it replaces ends, and sign-in forms that the browser was shown before
+// sign nobody in any more. epoch is the last one issued before the password
 // was checked; the result is nil if the user was signed out everywhere since.
 func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request, user directory.User, epoch int64) (*SignedIn, error) {
 	now, id := s.Now(), secret.Token()
@@ -162,6 +163,7 @@ func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request, user directory.
 		return nil, err
 	}
 	s.Cookies().Set(w, s.Cookies().Session(), id, 0)
+	s.Cookies().Set(w, s.Cookies().LastSignIn(), secret.Token(), 0)
 	return &SignedIn{User: user, Session: v, Digest: digest}, nil
 }
 
@@ -174,19 +176,8 @@ func (s *Sessions) Delete(r *http.Request) error {
 	return s.Store.Delete(r.Context(), store.Key{Kind: store.KindSession, ID: secret.Digest(id)})
 }
 
-// HasSession reports whether the request's browser remembers a session, ended or not.
-func (s *Sessions) HasSession(r *http.Request) bool {
-	return TokenCookie(r, s.Cookies().Session()) != ""
-}
-
-// SignOutBrowser removes the cookie of a session that has ended, and invalidates the sign-in forms that this browser
-// was shown before. It returns what those shown from now on are bound to.
-func (s *Sessions) SignOutBrowser(w http.ResponseWriter) (signedOut string) {
-	signedOut = secret.Token()
-	s.Cookies().Set(w, s.Cookies().Session(), "", -1)
-	s.Cookies().Set(w, s.Cookies().SignedOut(), signedOut, 0)
-	return signedOut
-}
+// Forget removes the cookie of a session that has ended.
+func (s *Sessions) Forget(w http.ResponseWriter) { s.Cookies().Set(w, s.Cookies().Session(), "", -1) }
 
 // endLeastRecent ends the least recently used sessions of a user beyond Max, but not the one with the id keep.
 func (s *Sessions) endLeastRecent(ctx context.Context, subject, keep string) error {

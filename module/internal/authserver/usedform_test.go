@@ -1,0 +1,57 @@
+package authserver_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// A browser's history may keep the sign-in form with its password. Whoever goes back and sends it again is not signed in,
+// however the session has ended: here, elsewhere or by an administrator.
+func TestSignInFormSignsInOnce(t *testing.T) {
+	g := newBrowserRig(t)
+	everywhere := func(b *tab) { b.submit(b.get(tokenIssuer+"/account"), "all", "everything") }
+	for name, end := range map[string]func(b *tab){
+		"signed out": func(b *tab) { b.submit(b.get(tokenIssuer + "/logout")) },
+		"everywhere": everywhere,
+		"elsewhere": func(*tab) {
+			phone := g.browser()
+			g.isConsent(phone.signIn(phone.get(authorizeURL(webRequest())), "ann", annsPassword))
+			everywhere(phone)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := g.browser()
+			login, plain := b.get(authorizeURL(webRequest())), b.get(tokenIssuer+"/login")
+			consent := b.signIn(login, "ann", annsPassword)
+			g.isConsent(consent)
+			g.isConsent(b.signIn(login, "ann", "")) // a reload of the consent page shows it, whatever the password
+			if p := b.signIn(plain, "ann", ""); p.status != http.StatusSeeOther || p.header.Get("Location") != "/auth/login" {
+				t.Errorf("another form from before: %d %s", p.status, p.header.Get("Location"))
+			}
+			end(b)
+			for range 2 {
+				g.isLogin(b.signIn(login, "ann", annsPassword))
+				b.signIn(plain, "ann", annsPassword)
+				g.isLogin(b.get(tokenIssuer + "/account"))
+			}
+			g.isConsent(b.signIn(b.signIn(login, "ann", annsPassword), "ann", annsPassword)) // the page that it leads to is a new one
+		})
+	}
+}
+
+// The token says which sign-in the form was shown after, and nobody can change that.
+func TestUsedFormCannotBePassedOffAsNew(t *testing.T) {
+	g := newBrowserRig(t)
+	b := g.browser()
+	login := b.get(authorizeURL(webRequest()))
+	g.isConsent(b.signIn(login, "ann", annsPassword))
+	b.submit(b.get(tokenIssuer + "/logout"))
+	used, fresh := login.form().Get("token"), b.get(authorizeURL(webRequest())).form().Get("token")
+	last, _, _ := strings.Cut(fresh, ".")
+	for _, token := range []string{last + used, last + "." + used, fresh + used, strings.TrimPrefix(used, "."), ".", ""} {
+		if p := b.submit(login, "token", token, "username", "ann", "password", annsPassword); p.status != http.StatusForbidden {
+			t.Errorf("%s: %d", token, p.status)
+		}
+	}
+}
