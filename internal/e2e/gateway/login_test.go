@@ -15,7 +15,7 @@ import (
 // from any address.
 var behindProxy = strings.Replace(site, "persist_config off", "persist_config off\n\tservers {\n\t\ttrusted_proxies static 127.0.0.1/32 ::1/128\n\t}", 1)
 
-// attempts signs in on one login page again and again.
+// attempts signs in again and again, and out again.
 type attempts struct {
 	t      *testing.T
 	g      *harness.Gateway
@@ -30,7 +30,7 @@ func newAttempts(t *testing.T, g *harness.Gateway) *attempts {
 	return &attempts{t, g, b, fields}
 }
 
-// try signs in from an address ("" for that of the test itself).
+// try signs in from an address ("" for that of the test itself), and out again if that succeeds.
 func (a *attempts) try(user, pass, ip string) harness.Page {
 	a.t.Helper()
 	v := copied(a.fields)
@@ -40,7 +40,12 @@ func (a *attempts) try(user, pass, ip string) harness.Page {
 	if ip != "" {
 		header = append(header, "X-Forwarded-For", ip)
 	}
-	return send(a.t, a.b, http.MethodPost, a.g.ID+"/login", v.Encode(), header...)
+	p := send(a.t, a.b, http.MethodPost, a.g.ID+"/login", v.Encode(), header...)
+	if p.Status == http.StatusOK { // signed in: this form has done its work
+		wantPage(a.t, a.b.Submit(a.b.Get(a.g.ID+"/logout"), nil), http.StatusOK)
+		_, a.fields = harness.Form(a.t, a.b.Get(authorizeURL(a.g, "other")))
+	}
+	return p
 }
 
 func (a *attempts) refused(user, pass, ip string) {

@@ -136,11 +136,11 @@ func TestLoopbackIssuerCookies(t *testing.T) { // U04
 	login := b.Get(authorizeURL(g, "other"))
 	p := b.Submit(login, url.Values{"username": {username}, "password": {password}})
 	set := append(cookies(t, login), cookies(t, p)...)
-	if len(set) != 3 || set[0].Name != "gatehouse-browser" || set[1].Name != "gatehouse" || set[2].Name != "gatehouse-known" {
+	if len(set) != 4 || set[0].Name != "gatehouse-browser" || set[1].Name != "gatehouse" || set[2].Name != "gatehouse-last-sign-in" || set[3].Name != "gatehouse-known" {
 		t.Fatalf("cookies: %v", set)
 	}
 	for i, c := range set {
-		life := []int{0, 0, 30 * 24 * 3600}[i] // N06: the last stays
+		life := []int{0, 0, 0, 30 * 24 * 3600}[i] // N06: the last stays
 		if c.Secure || !c.HttpOnly || c.Path != "/" || c.SameSite != http.SameSiteLaxMode || c.Domain != "" || c.MaxAge != life || len(c.Value) < 22 {
 			t.Errorf("U04 %v", c)
 		}
@@ -189,7 +189,8 @@ func TestHTTPSIssuerBehindATLSProxy(t *testing.T) { // U02, U04
 		t.Fatalf("%d %s", consent.Status, consent.Body)
 	}
 	set := append(cookies(t, login), cookies(t, consent)...)
-	if len(set) != 3 || set[0].Name != "__Host-gatehouse-browser" || set[1].Name != "__Host-gatehouse" || set[2].Name != "__Host-gatehouse-known" {
+	if len(set) != 4 || set[0].Name != "__Host-gatehouse-browser" || set[1].Name != "__Host-gatehouse" ||
+		set[2].Name != "__Host-gatehouse-last-sign-in" || set[3].Name != "__Host-gatehouse-known" {
 		t.Fatalf("U04 cookies: %v", set)
 	}
 	for _, c := range set {
