@@ -48,7 +48,8 @@ type Directory interface {
 	// Identify returns the ID of the user whom this name leads to, locked or not, without a password. Failed sign-ins
 	// are counted under it, so it MUST be the ID that Authenticate would return for every spelling of the name: a
 	// user name, an email address, other letter case. known is false when there is no such user, and where a
-	// directory cannot tell yet. Both MUST cost the same time.
+	// directory cannot tell yet; an ID is then a guess, under which failures are counted, and no more. Both MUST cost
+	// the same time.
 	Identify(ctx context.Context, username string) (id string, known bool, err error)
 
 	// Authenticate returns the user whose name and password these are. ok is false for an unknown name, a wrong

@@ -14,21 +14,27 @@ const (
 )
 
 // names remembers which user a name led to, for counting failed sign-ins.
-type names struct{ ids *otter.Cache[string, string] }
+type names struct{ ids *otter.Cache[string, owner] }
+
+// owner is a user and how the name was spelled.
+type owner struct{ id, spelled string }
 
 func newNames() names {
-	return names{otter.Must(&otter.Options[string, string]{MaximumSize: maxNames})}
+	return names{otter.Must(&otter.Options[string, owner]{MaximumSize: maxNames})}
 }
 
 // rememberName records whose name it is; "" is nobody's.
 func (n names) rememberName(name, id string) {
 	if id != "" {
-		n.ids.Set(directory.FoldUsername(name), id)
+		n.ids.Set(directory.FoldUsername(name), owner{id, name})
 	}
 }
 
-func (n names) idOf(name string) (string, bool) {
-	return n.ids.GetIfPresent(directory.FoldUsername(name))
+// idOf returns the user of a name or of one that differs in what directories commonly ignore. The endpoint may take such a
+// name for another user's, so only the same spelling is known.
+func (n names) idOf(name string) (id string, known bool) {
+	o, _ := n.ids.GetIfPresent(directory.FoldUsername(name))
+	return o.id, o.id != "" && o.spelled == name
 }
 
 // memory keeps what the last sign-ins said about users, for a directory that cannot be asked about them.

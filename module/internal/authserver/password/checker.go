@@ -160,11 +160,11 @@ func (c *Checker) evaluate(ctx context.Context, counted *charges, a Attempt) (Ou
 	// dropped connections would exhaust the machine's.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), directoryPatience)
 	defer cancel()
-	subject, _, err := c.Directory.Identify(ctx, a.Username)
+	subject, certain, err := c.Directory.Identify(ctx, a.Username)
 	if err != nil {
 		return Outcome{}, err
 	}
-	known, err := c.findKnown(ctx, a, subject)
+	known, err := c.findKnown(ctx, a, subject, certain)
 	if err != nil {
 		return Outcome{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/ending"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -24,7 +25,9 @@ const (
 	// once had the password may have collected cookies.
 	knownTogether = 5
 
-	useKnown = "known browser" // of the keys' secret
+	// Of the keys' secret.
+	useKnown    = "known browser"
+	useSpelling = "spelling of a name"
 )
 
 // Known is a user who signed in at a browser. Only the gateway can read it.
@@ -54,7 +57,7 @@ func (c *Checker) KnownUsers(r *http.Request, keys *secret.Keys) []Known {
 
 // RememberBrowser adds a user to those for whom the browser is known.
 func (c *Checker) RememberBrowser(w http.ResponseWriter, r *http.Request, keys *secret.Keys, username, subject string, epoch int64) error {
-	one := Known{Subject: subject, Name: nameDigest(keys, username), Browser: secret.ID(), Epoch: epoch, Since: c.Now().Unix()}
+	one := Known{Subject: subject, Name: spellingDigest(keys, username), Browser: secret.ID(), Epoch: epoch, Since: c.Now().Unix()}
 	all := c.KnownUsers(r, keys)
 	if i := slices.IndexFunc(all, func(o Known) bool { return o.Subject == subject }); i >= 0 {
 		one.Browser = all[i].Browser // a new name would be a new count
@@ -76,7 +79,7 @@ func (c *Checker) RememberBrowser(w http.ResponseWriter, r *http.Request, keys *
 
 // VouchesFor returns the entry whose user last typed this name, nil if there is none.
 func VouchesFor(all []Known, keys *secret.Keys, username string) *Known {
-	digest := nameDigest(keys, username)
+	digest := spellingDigest(keys, username)
 	for i := range all {
 		if secret.Equal(all[i].Name, digest) {
 			return &all[i]
@@ -85,11 +88,18 @@ func VouchesFor(all []Known, keys *secret.Keys, username string) *Known {
 	return nil
 }
 
+// spellingDigest stands for a name as it was typed. One that differs in letter case or accents may be another user's,
+// whose password nobody may guess with the counts of this one.
+func spellingDigest(keys *secret.Keys, username string) []byte {
+	name, _ := directory.Typed(username)
+	return keys.MAC(useSpelling, []byte(name))[:12]
+}
+
 // findKnown returns the entry of the user or, if the directory cannot tell the user before the password, that of the
 // name. Signing out everywhere, a changed password and the like end it.
-func (c *Checker) findKnown(ctx context.Context, a Attempt, subject string) (*Known, error) {
+func (c *Checker) findKnown(ctx context.Context, a Attempt, subject string, certain bool) (*Known, error) {
 	k := a.Vouched
-	if subject != "" {
+	if subject != "" && certain {
 		i := slices.IndexFunc(a.Known, func(k Known) bool { return k.Subject == subject })
 		if i < 0 {
 			return nil, nil
