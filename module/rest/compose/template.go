@@ -170,7 +170,10 @@ func (t *Template) unexpected(found string) error {
 	for _, name := range t.names {
 		known += "{" + name + "}, {" + name + "|int}, "
 	}
-	return fmt.Errorf("unexpected placeholder %s, expected %sor {query.<parameter>} of a read; secrets go in `send fixed body`", found, known)
+	if known != "" {
+		known += "or "
+	}
+	return fmt.Errorf("unexpected placeholder %s, expected %s{query.<parameter>} of a read; secrets go in `send fixed body`", found, known)
 }
 
 // compound is a text with values of the path in it.
