@@ -169,6 +169,31 @@ export const scenarios = {
     assert.equal(again.status(), 403)
   },
 
+  // The history keeps the sign-in form with its password, which signs in once: a reload shows the consent page to its
+  // user, and a sign-in page to whoever sits there after the session was ended in another browser.
+  async history(visitor) {
+    const page = await visitor.arrive()
+    await toSignIn(page)
+    await fill(page, USERNAME, PASSWORD)
+    const consent = 'Allow Article Reader to use your account?'
+    await heading(page, consent)
+    await page.reload()
+    await heading(page, consent)
+    const elsewhere = await visitor.arrive({ size: 'phone' })
+    await elsewhere.goto(`${ISSUER}/account`)
+    await fill(elsewhere, USERNAME, PASSWORD)
+    await elsewhere.locator('button[value=everything]').click()
+    await heading(elsewhere, 'You are signed out')
+    for (let i = 0; i < 2; i++) {
+      await page.reload()
+      await page.getByLabel('Password').waitFor()
+    }
+    await fill(page, USERNAME, PASSWORD) // the page that a reload led to is a new one
+    await heading(page, consent)
+    await button(page, 'Allow').click()
+    await sees(page)
+  },
+
   // What a person has allowed and where they are signed in, with the keyboard alone.
   async account(visitor) {
     for (const javaScriptEnabled of [true, false]) {

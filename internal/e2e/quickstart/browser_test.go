@@ -32,6 +32,10 @@ func TestReaderRefusesAForeignCallback(t *testing.T) {
 	start(t).browse(t, "state")
 }
 
+func TestBrowserHistorySignsNobodyIn(t *testing.T) {
+	start(t).browse(t, "history")
+}
+
 func TestUserSeesAndEndsAccountPageEntries(t *testing.T) {
 	start(t).browse(t, "account")
 }
