@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -59,14 +61,19 @@ var tellable = []uint16{1040, 1044, 1045, 1049, 1054, 1064, 1142, 1143, 1146, 12
 // outOfTime are what MariaDB and MySQL say of a query that they ended, see [limited].
 var outOfTime = []uint16{1969, 3024}
 
-// unrepresentable reports whether the database said that no row could have such a
-// value: letters for a number, or letters that its character set does not have.
-func unrepresentable(err error) bool {
+// unrepresentable reports whether the database said that no row could have the parameter as a value: letters for
+// a number, or letters that its character set does not have. It says the same of values in its tables when a query
+// converts them, such as a text that is no date; that is a fault of the query, or of a row, and nobody's password.
+func unrepresentable(err error, parameter string) bool {
 	if said, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return slices.Contains([]string{"22P02", "22P05", "22003", "22007", "22008", "22021"}, said.Code)
+		// PostgreSQL converts a parameter before it runs the query, and names it then, in whatever language.
+		return strings.Contains(said.Where, "$1") &&
+			slices.Contains([]string{"22P02", "22P05", "22003", "22007", "22008", "22021"}, said.Code)
 	}
 	if said, ok := errors.AsType[*mysql.MySQLError](err); ok {
-		return slices.Contains([]uint16{1267, 1366, 1977, 3988}, said.Number)
+		// ASCII is in all character sets of MariaDB and MySQL. Columns that do not fit each other are not coercible.
+		return strings.ContainsFunc(parameter, func(r rune) bool { return r > unicode.MaxASCII }) &&
+			(slices.Contains([]uint16{1366, 1977, 3988}, said.Number) || said.Number == 1267 && strings.Contains(said.Message, "COERCIBLE"))
 	}
 	return false
 }

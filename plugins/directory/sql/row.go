@@ -42,7 +42,7 @@ func (d *dir) readRow(ctx context.Context, query, parameter string) (*row, error
 	switch {
 	case err == nil:
 		return r, nil
-	case unrepresentable(err):
+	case unrepresentable(err, parameter):
 		return nil, nil
 	}
 	return nil, queryError(ctx, err)

@@ -160,6 +160,9 @@ func parseDSN(name, dsn, trusted string, timeout time.Duration) (driver.Connecto
 		if c.DefaultQueryExecMode == pgx.QueryExecModeSimpleProtocol {
 			return nil, errors.New("dsn: default_query_exec_mode simple_protocol puts parameters into the text of a query: expected exec, or none")
 		}
+		if c.RuntimeParams["client_encoding"] == "" {
+			c.RuntimeParams["client_encoding"] = "UTF8" // else a database in another character set sends and takes that
+		}
 		if c.ConnectTimeout == 0 {
 			c.ConnectTimeout = timeout
 		}
