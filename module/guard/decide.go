@@ -48,9 +48,8 @@ func (g *Guard) Decide(r *http.Request) Decision {
 		return d.refuse(BadRequest, http.StatusBadRequest, string(oauth.InvalidRequest),
 			"an access token belongs into the Authorization header, not into the query")
 	}
-	if overridesMethod(r.URL.RawQuery) {
-		d.Field = "_method"
-		return d.refuse(BadRequest, http.StatusBadRequest, "invalid_parameter", "_method must not be there: the method of a request cannot be overridden")
+	if d.Field = methodParam(r.URL.RawQuery); d.Field != "" {
+		return d.refuse(BadRequest, http.StatusBadRequest, "invalid_parameter", d.Field+" must not be there: the method of a request cannot be overridden")
 	}
 	preflight := isPreflight(r)
 	switch {

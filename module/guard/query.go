@@ -20,14 +20,25 @@ func refererCarriesToken(h http.Header) bool {
 // and 2.3, forbidden by RFC 9700 section 4.3.2).
 func CarriesToken(query string) bool { return carries(query, "access_token") }
 
-// overridesMethod reports whether a query has the parameter `_method`. WordPress runs any request with it as
-// one of that method, Laravel, Symfony and Spring a POST.
-func overridesMethod(query string) bool { return carries(query, "_method") }
+// methodParams are the parameters of a query with which upstreams run a request as one of another method. WordPress takes any
+// request with `_method` for one of that method, Laravel, Symfony and Spring a POST. ServiceStack reads the header fields
+// of this purpose in the query of any request, too, and ASP.NET MVC in that of a POST.
+var methodParams = []string{"_method", "X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"}
+
+// methodParam returns the parameter of a query that overrides the method, "" for none.
+func methodParam(query string) string {
+	for _, name := range methodParams {
+		if carries(query, name) {
+			return name
+		}
+	}
+	return ""
+}
 
 // MayOverrideMethod reports whether some upstream may run a request as one of another method than its own. It does not look
 // into the body.
 func MayOverrideMethod(r *http.Request) bool {
-	if overridesMethod(r.URL.RawQuery) {
+	if methodParam(r.URL.RawQuery) != "" {
 		return true
 	}
 	for name := range r.Header {
@@ -43,7 +54,7 @@ var methodAliases = newAliases(methodHeaders)
 // carries reports whether a query or form has a parameter, however its name is escaped, repeated or
 // capitalized, also as a PHP array or in a spelling that PHP turns into it: blanks in front,
 // and `.`, `[` or a blank for `_`. Rack and qs, which Express uses, also read `[access_token]` as access_token,
-// and Rack `access_token]`. It does not allocate.
+// Rack `access_token]`, and ASP.NET `access%u005Ftoken`. It does not allocate.
 func carries(query, name string) bool {
 	at, ok := 0, true // how many bytes of name were seen, and whether the key still matches
 	open := false     // whether a bracket stood for the underscore
@@ -59,10 +70,11 @@ func carries(query, name string) bool {
 		if !ok {
 			continue
 		}
-		coded := c == '%' && i+2 < len(query) && isHex(query[i+1]) && isHex(query[i+2])
-		if coded {
-			c = unhex(query[i+1])<<4 | unhex(query[i+2])
-			i += 2
+		coded := false
+		for _, escape := range []string{"%", "%u00"} {
+			if at := i + len(escape); !coded && at+1 < len(query) && query[i:at] == escape && isHex(query[at]) && isHex(query[at+1]) {
+				c, i, coded = unhex(query[at])<<4|unhex(query[at+1]), at+1, true
+			}
 		}
 		if c == '+' && !coded {
 			c = ' '
@@ -74,7 +86,7 @@ func carries(query, name string) bool {
 			}
 			ok = false
 		case at == 0 && (c == ' ' || c == '[' || c == ']'):
-		case toLower(c) == name[at], name[at] == '_' && (c == '.' || c == ' ' || c == '['):
+		case toLower(c) == toLower(name[at]), name[at] == '_' && (c == '.' || c == ' ' || c == '['):
 			open = open || c == '['
 			at++
 		default:

@@ -59,6 +59,8 @@ func TestMethodOverridesCannotReduceTheCost(t *testing.T) {
 		cost 10 DELETE /export
 		cost 3 POST /export
 		cost 20 PUT /other
+		cost 1 GET /reports
+		cost 50 /reports
 	}
 	reverse_proxy $UPSTREAM
 }
@@ -71,6 +73,8 @@ func TestMethodOverridesCannotReduceTheCost(t *testing.T) {
 		{"POST /export", "X-A: b", 3}, {"GET /export", "X-A: b", 1}, {"DELETE /export", "X-A: b", 10},
 		{"POST /export", "X-HTTP-Method-Override: DELETE", 10}, {"POST /export", "x-http-method: delete", 10}, {"POST /export", "X-Method-Override: PATCH", 10},
 		{"GET /export?_method=DELETE", "X-A: b", 10}, {"POST /export?a=1&%5Fmethod=DELETE", "X-A: b", 10}, {"POST /export?payment_method=x", "X-A: b", 3},
+		{"GET /export?X-HTTP-Method-Override=DELETE", "X-A: b", 10}, // as ServiceStack reads it
+		{"GET /reports", "X-A: b", 1}, {"GET /reports?_method=DELETE", "X-A: b", 50}, {"GET /reports", "X-Method-Override: PATCH", 50},
 		{"POST /cheap?_method=PUT", "X-HTTP-Method-Override: DELETE", 1},
 	} {
 		p := harness.Wire(t, fmt.Sprintf("http://localhost:%d", port), c.line, c.field)

@@ -163,9 +163,9 @@ func TestParametersPassByDefaultAndWhenDeclared(t *testing.T) {
 	for path, field := range map[string]string{
 		"/notes/7?other=1": "other", "/notes/7?lang=de&lang=en": "lang", "/notes/7?hl=de": "hl", "/notes/7?lang=": "lang", "/notes/7?lang=a%0Ab": "lang",
 		"/notes/7?lang=" + strings.Repeat("x", 1025): "lang",
-		// No parameter may make another request of it. The guard in front sees to _method.
+		// No parameter may make another request of it. The guard in front sees to that.
 		"/articles/7?_method=DELETE": "_method", "/articles?.method=DELETE": "_method", "/articles?[_method]=DELETE": "_method", "/articles/7?X-HTTP-Method-Override=DELETE": "X-HTTP-Method-Override",
-		"/articles?%20_method%5B0%5D=DELETE": "_method", "/articles/7?_method%00x=DELETE": "_method",
+		"/articles?x-http-method=DELETE": "X-HTTP-Method", "/articles?%20_method%5B0%5D=DELETE": "_method", "/articles/7?_method%00x=DELETE": "_method",
 	} {
 		wantError(t, r.do("writer", "GET", path, ""), 400, "invalid_parameter", field)
 	}

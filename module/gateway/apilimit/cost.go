@@ -19,12 +19,16 @@ type Cost struct {
 	Paths []string `json:"paths"`
 }
 
+// otherMethod stands for all methods that no cost names.
+const otherMethod = "*"
+
 // cost is what a request costs, or the most expensive of the methods that an API may take it for without a guard in front.
 func (l *Limit) cost(r *http.Request) int64 {
 	cost := l.costOf(httpx.UpstreamMethod(r), r.URL)
 	if len(l.Costs) == 0 || !guard.MayOverrideMethod(r) {
 		return cost
 	}
+	cost = max(cost, l.costOf(otherMethod, r.URL))
 	for _, c := range l.Costs {
 		for _, method := range c.Methods {
 			cost = max(cost, l.costOf(method, r.URL))
