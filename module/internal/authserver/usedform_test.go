@@ -55,3 +55,24 @@ func TestUsedFormCannotBePassedOffAsNew(t *testing.T) {
 		}
 	}
 }
+
+// Two people, or one with two accounts, have a form each in two tabs. Nobody is answered for who has not just typed a name
+// there: the second gets a form again, and not an authorization for the first.
+func TestUsedFormDoesNotAnswerForSomebodyElse(t *testing.T) {
+	g := newBrowserRig(t, twoUsers)
+	b := g.signedIn() // with the consent of ann
+	b.submit(b.get(tokenIssuer + "/logout"))
+	first, second := b.get(authorizeURL(webRequest())), b.get(authorizeURL(webRequest()))
+	plain := b.get(tokenIssuer + "/login")
+	g.issued(b.signIn(first, "ann", annsPassword), http.StatusSeeOther)
+	for _, login := range []page{second, plain} {
+		again := b.signIn(login, "bob", "y")
+		g.isLogin(again)
+		if !strings.Contains(again.body, `value="bob"`) {
+			t.Errorf("the name has to be typed again: %s", again.body)
+		}
+	}
+	g.issued(b.signIn(second, "ann", annsPassword), http.StatusSeeOther)
+	again := b.signIn(second, "bob", "y")
+	g.isConsent(b.signIn(again, "bob", "y"))
+}

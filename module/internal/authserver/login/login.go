@@ -77,7 +77,7 @@ func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	case f.used:
-		return e.answerUsed(w, r, f)
+		return e.answerUsed(w, r, b, f)
 	}
 	who, o, err := e.signIn(w, r, b, f)
 	if err != nil {
@@ -146,8 +146,19 @@ func (e *Endpoint) readForm(w http.ResponseWriter, r *http.Request) (b session.B
 }
 
 // answerUsed answers a form that has been used, such as one that a browser sends again when its user goes back and
-// reloads: as if it had no password, for whoever is signed in by now.
-func (e *Endpoint) answerUsed(w http.ResponseWriter, r *http.Request, f form) error {
+// reloads: as if it had no password, for the user who is signed in by now. Somebody else, who had the page open in another
+// tab, gets a new form: who types a name must not go on as another user.
+func (e *Endpoint) answerUsed(w http.ResponseWriter, r *http.Request, b session.Browser, f form) error {
+	who, err := e.SignedIn(r)
+	if err != nil {
+		return err
+	}
+	if who != nil {
+		typed := password.VouchesFor(e.Passwords.KnownUsers(r, b.Keys), b.Keys, f.username)
+		if typed == nil || typed.Subject != who.User.ID {
+			return e.ShowLogin(w, r, b, f.view)
+		}
+	}
 	switch {
 	case f.request != nil:
 		return f.request.ShowAgain()
