@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -75,13 +77,16 @@ func (d *dir) Authenticate(ctx context.Context, username, password string) (dire
 	if err != nil {
 		return directory.User{}, false, err
 	}
-	status, answer, err := d.sendRequest(ctx, http.MethodPost, d.s.url, kind, body)
+	var answered atomic.Bool // if only by a header that cannot be read
+	status, answer, err := d.sendRequest(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotFirstResponseByte: func() { answered.Store(true) },
+	}), http.MethodPost, d.s.url, kind, body)
 	var u directory.User
 	if ok = err == nil && !slices.Contains(d.s.refused, status); ok {
 		u, ok, err = d.readAnswer(status, answer, typed)
 	}
 	if err != nil {
-		if 0 < status && status < http.StatusInternalServerError {
+		if answered.Load() && status < http.StatusInternalServerError {
 			err = unclear{err}
 		}
 		return directory.User{}, false, err
@@ -138,8 +143,8 @@ func (d *dir) credentials(username, password string) (body []byte, kind string, 
 }
 
 // sendRequest sends one request and reads the whole answer, so that the connection can be used
-// again. The status is 0 if there was no answer; one that cannot be read has a status and an error. Errors name neither
-// the address, which may hold an ID, nor what was sent.
+// again. The status is 0 if there was no answer or its header could not be read; if only its body could not, there is an
+// error besides. Errors name neither the address, which may hold an ID, nor what was sent.
 func (d *dir) sendRequest(ctx context.Context, method, address, kind string, body []byte) (status int, answer []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
 	defer cancel()

@@ -1,8 +1,10 @@
 package http
 
 import (
+	"bufio"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -47,6 +49,40 @@ func TestAnswersThatBreakOffAreUnclear(t *testing.T) {
 		e.answer.Store(&answer)
 		if _, ok, err := d.Authenticate(t.Context(), "ann", "secret"); ok || err == nil || errors.Is(err, directory.ErrUnclear) != unclear {
 			t.Errorf("%d: %t, %v", status, ok, err)
+		}
+	}
+}
+
+// So may one whose header cannot be read. An endpoint that says nothing at all may be away.
+func TestAnswersWithoutAReadableHeaderAreUnclear(t *testing.T) {
+	for answer, unclear := range map[string]bool{
+		"HTTP/1.1 401 Unauthorized\r\nContent-Length: two\r\n\r\n{}":                    true,
+		"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}": true,
+		"HTTP/1.1 302 Found\r\nLocation: /login?100%\x01\r\nContent-Length: 0\r\n\r\n":  true,
+		"HTTP/1.1 302 Found\r\nLocation: /login/100%\r\nContent-Length: 0\r\n\r\n":      true,
+		"HTTP/1.1 401 Unauthorized\r\nX: " + strings.Repeat("x", 128<<10) + "\r\n\r\n":  true,
+		"wrong password\r\n": true,
+		"":                   false,
+	} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = l.Close() })
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				_, _ = http.ReadRequest(bufio.NewReader(c))
+				_, _ = io.WriteString(c, answer)
+				_ = c.Close()
+			}
+		}()
+		d := opened(t, &Source{URL: "http://" + l.Addr().String(), Lookup: "http://" + l.Addr().String() + "/{id}"})
+		if _, ok, err := d.Authenticate(t.Context(), "ann", "secret"); ok || err == nil || errors.Is(err, directory.ErrUnclear) != unclear {
+			t.Errorf("%.60q: %t, %v", answer, ok, err)
 		}
 	}
 }
