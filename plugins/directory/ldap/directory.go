@@ -218,22 +218,38 @@ func (d *dir) checkPassword(ctx context.Context, entry *ldap.Entry, password str
 	default:
 		password = d.s.password
 	}
-	err = d.binds.withConn(ctx, func(c *ldap.Conn) error { return c.Bind(dn, password) })
+	err = d.bindAs(ctx, dn, password)
+	if isUnwilling(err) && d.s.bindDN != "" {
+		// It may be unwilling to bind anybody, and that is no answer about a password.
+		if general := d.bindAs(ctx, d.s.bindDN, d.s.password); isUnwilling(general) {
+			return false, fmt.Errorf("the LDAP server refuses every bind, that of bind_dn too: %w", general)
+		}
+	}
 	// One table for the known and the unknown: a server in trouble must not tell them apart.
 	switch {
 	case err == nil:
 		return entry != nil, nil
-	case ldap.IsErrorAnyOf(err,
+	case isUnwilling(err), ldap.IsErrorAnyOf(err,
 		ldap.LDAPResultInvalidCredentials,
 		ldap.LDAPResultNoSuchObject,                // deleted meanwhile
 		ldap.LDAPResultInappropriateAuthentication, // it has no password
-		ldap.LDAPResultConstraintViolation,         // locked by the server after too many failures
-		ldap.LDAPResultUnwillingToPerform,          // switched off by the server
-		ldap.LDAPResultInsufficientAccessRights,    // may not sign in
 	):
 		return false, nil
 	}
 	return false, fmt.Errorf("binding to the LDAP server: %w", err)
+}
+
+func (d *dir) bindAs(ctx context.Context, dn, password string) error {
+	return d.binds.withConn(ctx, func(c *ldap.Conn) error { return c.Bind(dn, password) })
+}
+
+// isUnwilling reports whether the server does not want an entry to sign in, whatever its password.
+func isUnwilling(err error) bool {
+	return ldap.IsErrorAnyOf(err,
+		ldap.LDAPResultConstraintViolation,      // locked by the server after too many failures
+		ldap.LDAPResultUnwillingToPerform,       // switched off by the server
+		ldap.LDAPResultInsufficientAccessRights, // may not sign in
+	)
 }
 
 // Interface guard

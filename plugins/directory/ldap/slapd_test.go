@@ -74,6 +74,8 @@ modulepath /usr/lib/ldap
 moduleload back_mdb
 TLSCertificateFile %[1]s/cert.pem
 TLSCertificateKeyFile %[1]s/key.pem
+database config
+rootpw %[4]s
 database mdb
 suffix %[2]q
 rootdn %[3]q
