@@ -6,20 +6,30 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
-// overrides are the header fields with which frameworks let a request override its method, and some
-// servers its path. They all begin with x.
-var overrides = map[string]bool{
-	"x-http-method-override": true, "x-http-method": true, "x-method-override": true, "x-original-url": true, "x-rewrite-url": true,
-}
+// The header fields with which frameworks let a request override its method, and some servers its path. They all begin with x.
+var (
+	methodOverrides = map[string]bool{"x-http-method-override": true, "x-http-method": true, "x-method-override": true}
+	pathOverrides   = map[string]bool{"x-original-url": true, "x-rewrite-url": true}
+)
 
 // Overrides reports whether a header field could override the method or path of its request. Only the
 // gateway decides what a request is.
 func Overrides(name string) bool {
-	return name != "" && name[0]|0x20 == 'x' && overrides[strings.Map(supply.FieldRune, name)]
+	if name == "" || name[0]|0x20 != 'x' {
+		return false
+	}
+	name = strings.Map(supply.FieldRune, name)
+	return methodOverrides[name] || pathOverrides[name]
 }
 
 // MethodMember is the member with which frameworks let a request override its method.
 const MethodMember = "_method"
+
+// OverridesByMember reports whether frameworks let a member of this name override the method. ASP.NET MVC and ServiceStack
+// read the header fields of this purpose in forms, too.
+func OverridesByMember(name string) bool {
+	return name == MethodMember || methodOverrides[strings.Map(supply.FieldRune, name)]
+}
 
 // OverridesByQuery reports whether frameworks let a query parameter of this name override the method,
 // in any spelling that they take for its name. PHP ends a name at a NUL; Rack and qs, which Express

@@ -16,7 +16,7 @@ import (
 func (n *Names) ToUpstream(object validate.Object) (validate.Object, *envelope.Refusal) {
 	theirs := make(validate.Object, 0, len(object))
 	for _, m := range object {
-		if m.Name == resource.MethodMember {
+		if resource.OverridesByMember(m.Name) {
 			return nil, envelope.Invalid(m.Name, "must not be there: the method of a request cannot be overridden")
 		}
 		if n.config.ReadOnly(m.Name) {

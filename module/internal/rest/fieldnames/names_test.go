@@ -18,19 +18,21 @@ func TestBodiesGetUpstreamNamesAndValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	for body, want := range map[string]string{
-		`{"title":"a"}`:       `subject="a"`,
-		`{"state":"open"}`:    `state=1`,
-		`{"state":"closed"}`:  `state="done"`,
-		`{"state":null}`:      `state=null`,
-		`{"other":[1]}`:       `other=[1]`,
-		`{"state":"new"}`:     `state must be one of: closed, open`,
-		`{"state":1}`:         `state must be one of: closed, open`,
-		`{"subject":"a"}`:     `subject is not a field of this resource`,
-		`{"Title":"a"}`:       `Title is not a field of this resource`,
-		`{"su.bject":"a"}`:    `su.bject="a"`,
-		`{"state\u0000":"x"}`: "state\x00 is not a field of this resource",
-		`{" State":"open"}`:   ` State is not a field of this resource`,
-		`{"_method":"PUT"}`:   `_method must not be there: the method of a request cannot be overridden`,
+		`{"title":"a"}`:                    `subject="a"`,
+		`{"state":"open"}`:                 `state=1`,
+		`{"state":"closed"}`:               `state="done"`,
+		`{"state":null}`:                   `state=null`,
+		`{"other":[1]}`:                    `other=[1]`,
+		`{"state":"new"}`:                  `state must be one of: closed, open`,
+		`{"state":1}`:                      `state must be one of: closed, open`,
+		`{"subject":"a"}`:                  `subject is not a field of this resource`,
+		`{"Title":"a"}`:                    `Title is not a field of this resource`,
+		`{"su.bject":"a"}`:                 `su.bject="a"`,
+		`{"state\u0000":"x"}`:              "state\x00 is not a field of this resource",
+		`{" State":"open"}`:                ` State is not a field of this resource`,
+		`{"X-HTTP-Method-Override":"PUT"}`: `X-HTTP-Method-Override must not be there: the method of a request cannot be overridden`,
+		`{"x-method-override":"PUT"}`:      `x-method-override must not be there: the method of a request cannot be overridden`,
+		`{"_method":"PUT"}`:                `_method must not be there: the method of a request cannot be overridden`,
 	} {
 		object, refused := validate.Parse([]byte(body))
 		if refused != nil {
