@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,10 +90,13 @@ func startAuthRequest(t *testing.T, g *harness.Gateway, api *harness.Upstream, i
 	return startFront(t, port, api, nginxProgram, "-e", "stderr", "-p", g.Dir, "-c", file)
 }
 
-// ask sends a request as a client would that claims to be somebody else.
+// overriding are fields with which some APIs run another method or path than that of the request.
+var overriding = []string{"X-HTTP-Method-Override", "DELETE", "X-HTTP-Method", "DELETE", "X-Method-Override", "DELETE", "X-Original-URL", "/admin", "X-Rewrite-URL", "/admin"}
+
+// ask sends a request as a client would that claims to be somebody else, and to make another request.
 func (f *front) ask(method, path, token string, header ...string) harness.Page {
 	f.t.Helper()
-	header = append(header, "X-Auth-Subject", "admin", "x-auth-client", "admin", "X-Auth-Scopes", "read write admin", "X_Auth_Subject", "admin")
+	header = append(append(slices.Clone(overriding), header...), "X-Auth-Subject", "admin", "x-auth-client", "admin", "X-Auth-Scopes", "read write admin", "X_Auth_Subject", "admin")
 	if token != "" {
 		header = append(header, "Authorization", "Bearer "+token)
 	}
@@ -109,6 +113,11 @@ func (f *front) wantIdentity(uri, subject, client, scopes string) {
 	for name, want := range map[string]string{"X-Auth-Subject": subject, "X-Auth-Client": client, "X-Auth-Scopes": scopes, "Authorization": "", "X_auth_subject": ""} {
 		if got := strings.Join(hits[0].Header[name], "|"); got != want {
 			f.t.Errorf("S23 the API saw %s %q, want %q", name, got, want)
+		}
+	}
+	for i := 0; i < len(overriding); i += 2 {
+		if got := hits[0].Header.Get(overriding[i]); got != "" {
+			f.t.Errorf("S23 the API saw %s %q", overriding[i], got)
 		}
 	}
 }

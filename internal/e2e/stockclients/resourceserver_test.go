@@ -117,6 +117,15 @@ func TestApacheResourceServerAcceptsOurTokens(t *testing.T) {
 	for _, name := range misspelt {
 		a.wantRefused(a.ask("GET", "/a", tokens["access_token"], name, "admin"), http.StatusForbidden, "")
 	}
+	for _, name := range []string{"X-HTTP-Method-Override", "X-HTTP-Method", "x-method-override", "X-Original-URL", "X-Rewrite-URL"} {
+		a.ask("GET", "/a", tokens["access_token"], name, "DELETE")
+		if got := a.wantIdentity("/a", alice).Header.Get(name); got != "" {
+			t.Errorf("S23 the API saw %s %s", name, got)
+		}
+		for _, spelt := range []string{strings.Replace(name, "-", "_", 1), strings.ReplaceAll(name, "-", "_"), name[:strings.LastIndex(name, "-")] + "_" + name[strings.LastIndex(name, "-")+1:]} {
+			a.wantRefused(a.ask("GET", "/a", tokens["access_token"], spelt, "DELETE"), http.StatusForbidden, "")
+		}
+	}
 	a.wantRefused(a.ask("GET", "/a", ""), http.StatusUnauthorized, "Bearer")
 	a.wantRefused(a.ask("GET", "/a", "x.y.z"), http.StatusUnauthorized, `error="invalid_token"`)
 	a.wantRefused(a.ask("GET", "/a?access_token="+tokens["access_token"], ""), http.StatusUnauthorized, "Bearer")
