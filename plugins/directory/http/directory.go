@@ -16,6 +16,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/net/http2"
+
 	"github.com/gatehouse/gatehouse/module/directory"
 )
 
@@ -86,7 +88,7 @@ func (d *dir) Authenticate(ctx context.Context, username, password string) (dire
 		u, ok, err = d.readAnswer(status, answer, typed)
 	}
 	if err != nil {
-		if answered.Load() && status < http.StatusInternalServerError {
+		if (answered.Load() || isMalformed(err)) && status < http.StatusInternalServerError {
 			err = unclear{err}
 		}
 		return directory.User{}, false, err
@@ -196,6 +198,13 @@ func (d *dir) readAnswer(status int, body []byte, typed string) (u directory.Use
 	}
 	u, err = d.s.userFrom(answer, typed)
 	return u, err == nil, err
+}
+
+// isMalformed reports whether an answer over HTTP/2 had a header that cannot be read, of which httptrace says nothing. An
+// endpoint that resets the stream itself has said nothing.
+func isMalformed(err error) bool {
+	said, ok := errors.AsType[http2.StreamError](err)
+	return ok && said.Cause != nil && said.Cause.Error() != "received from peer"
 }
 
 // unclear is an error that matches [directory.ErrUnclear].

@@ -2,12 +2,21 @@ package http
 
 import (
 	"bufio"
+	"bytes"
+	"crypto/tls"
+	"encoding/pem"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
 
 	"github.com/gatehouse/gatehouse/module/directory"
 )
@@ -83,6 +92,65 @@ func TestAnswersWithoutAReadableHeaderAreUnclear(t *testing.T) {
 		d := opened(t, &Source{URL: "http://" + l.Addr().String(), Lookup: "http://" + l.Addr().String() + "/{id}"})
 		if _, ok, err := d.Authenticate(t.Context(), "ann", "secret"); ok || err == nil || errors.Is(err, directory.ErrUnclear) != unclear {
 			t.Errorf("%.60q: %t, %v", answer, ok, err)
+		}
+	}
+}
+
+// Over HTTP/2, too.
+func TestAnswersOverHTTP2WithoutAReadableHeaderAreUnclear(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer  func(f *http2.Framer, stream uint32) error
+		unclear bool
+	}{
+		"control character": {fields(":status", "401", "x-reason", "wrong\x01"), true},
+		"capital letter":    {fields(":status", "401", "X-Reason", "wrong"), true},
+		"no status":         {fields("x-reason", "wrong"), true},
+		"reset":             {func(f *http2.Framer, stream uint32) error { return f.WriteRSTStream(stream, http2.ErrCodeInternal) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewUnstartedServer(nil)
+			s.TLS = &tls.Config{NextProtos: []string{"h2"}}
+			s.Config.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){
+				"h2": func(_ *http.Server, conn *tls.Conn, _ http.Handler) { serveFrames(conn, c.answer) },
+			}
+			s.StartTLS()
+			t.Cleanup(s.Close)
+			ca := filepath.Join(t.TempDir(), "ca.pem")
+			if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			d := opened(t, &Source{URL: s.URL, Lookup: s.URL + "/{id}", CA: ca})
+			if _, ok, err := d.Authenticate(t.Context(), "ann", "secret"); ok || err == nil || errors.Is(err, directory.ErrUnclear) != c.unclear {
+				t.Errorf("%t, %v", ok, err)
+			}
+		})
+	}
+}
+
+// fields answers with these header fields.
+func fields(pairs ...string) func(f *http2.Framer, stream uint32) error {
+	var block bytes.Buffer
+	e := hpack.NewEncoder(&block)
+	for i := 0; i < len(pairs); i += 2 {
+		_ = e.WriteField(hpack.HeaderField{Name: pairs[i], Value: pairs[i+1]})
+	}
+	return func(f *http2.Framer, stream uint32) error {
+		return f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block.Bytes(), EndHeaders: true, EndStream: true})
+	}
+}
+
+// serveFrames answers all requests of a connection.
+func serveFrames(c net.Conn, answer func(f *http2.Framer, stream uint32) error) {
+	defer func() { _ = c.Close() }()
+	if _, err := io.ReadFull(c, make([]byte, len(http2.ClientPreface))); err != nil {
+		return
+	}
+	f := http2.NewFramer(c, c)
+	err := f.WriteSettings()
+	for err == nil {
+		var frame http2.Frame
+		if frame, err = f.ReadFrame(); err == nil && frame.Header().Type == http2.FrameHeaders {
+			err = answer(f, frame.Header().StreamID)
 		}
 	}
 }
