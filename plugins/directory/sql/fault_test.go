@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	sqldir "github.com/gatehouse/gatehouse/plugins/directory/sql"
+	"github.com/gatehouse/gatehouse/plugins/directory/sql/sqltest"
 )
 
 // A query may convert what is in the tables, and fail at one value of them. The database says then what it says of a
@@ -14,27 +15,52 @@ func TestUnreadableRowIsNotAWrongPassword(t *testing.T) {
 		s.Exec(t, "DROP TABLE IF EXISTS odd")
 		s.Exec(t, "CREATE TABLE odd (id INT PRIMARY KEY, login VARCHAR(40), passwd VARCHAR(255), meta VARCHAR(40), score VARCHAR(40), expires VARCHAR(40))")
 		s.Exec(t, "INSERT INTO odd VALUES (7, 'ann', '"+cheap("correct horse")+"', 'x{', 'none', '0000-00-00')")
-		mark, faults := "$1", []string{"(meta::json->>'locked')::boolean AS locked", "score::int AS score", "expires::date < now() AS locked"}
+		// PostgreSQL names all parameters of a query that fails if its configuration says so.
+		mark, dsns, faults := "$1", []string{s.DSN(), s.DSN() + "&log_parameter_max_length_on_error=-1"}, []string{"(meta::json->>'locked')::boolean AS locked", "score::int AS score", "expires::date < now() AS locked"}
 		if s.Driver == "mysql" {
-			mark, faults = "?", []string{"(meta COLLATE utf8mb4_bin) = (score COLLATE utf8mb4_general_ci) AS locked"}
+			mark, dsns, faults = "?", dsns[:1], []string{"(meta COLLATE utf8mb4_bin) = (score COLLATE utf8mb4_general_ci) AS locked"}
 		}
-		for _, column := range faults {
-			d := s.open(t, func(src *sqldir.Source) {
-				src.Query = "SELECT id, login AS username, passwd AS password, " + column + " FROM odd WHERE login = " + mark
-				src.Lookup = "SELECT id, login AS username, " + column + " FROM odd WHERE id = " + mark
-				src.Upgrade = ""
-			})
-			if id, _, err := d.Identify(t.Context(), "ann"); err == nil {
-				t.Errorf("%s: Identify = %q", column, id)
-			}
-			if _, ok, err := d.Authenticate(t.Context(), "ann", "correct horse"); ok || err == nil {
-				t.Errorf("%s: Authenticate = %t, %v", column, ok, err)
-			}
-			if _, ok, err := d.Lookup(t.Context(), "7"); ok || err == nil {
-				t.Errorf("%s: Lookup = %t, %v", column, ok, err)
+		for _, dsn := range dsns {
+			t.Setenv("ODD_DSN", dsn)
+			for _, column := range faults {
+				d := s.open(t, func(src *sqldir.Source) {
+					src.DSN = "{env.ODD_DSN}"
+					src.Query = "SELECT id, login AS username, passwd AS password, " + column + " FROM odd WHERE login = " + mark
+					src.Lookup = "SELECT id, login AS username, " + column + " FROM odd WHERE id = " + mark
+					src.Upgrade = ""
+				})
+				if id, _, err := d.Identify(t.Context(), "ann"); err == nil {
+					t.Errorf("%s: Identify = %q", column, id)
+				}
+				if _, ok, err := d.Authenticate(t.Context(), "ann", "correct horse"); ok || err == nil {
+					t.Errorf("%s: Authenticate = %t, %v", column, ok, err)
+				}
+				if _, ok, err := d.Lookup(t.Context(), "7"); ok || err == nil {
+					t.Errorf("%s: Lookup = %t, %v", column, ok, err)
+				}
+				if _, ok, err := d.Lookup(t.Context(), "seven"); s.Driver == "postgres" && (ok || err != nil) {
+					t.Errorf("%s: Lookup of what is no number = %t, %v", column, ok, err)
+				}
 			}
 		}
 	})
+}
+
+// A server that names no parameter when it cannot convert one (PostgreSQL before 14, in Spanish, and its relatives) says what
+// this query does.
+func TestConversionIsKnownWithoutTheNameOfAParameter(t *testing.T) {
+	s, err := sqltest.PostgreSQL()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const query = "SELECT 7 AS id, 'ann' AS username WHERE ($1::text)::int = 7"
+	d := server{s}.open(t, func(src *sqldir.Source) { src.Query, src.Lookup, src.Upgrade, src.MaxConnections = query, query, "", 1 })
+	if _, ok, err := d.Lookup(t.Context(), "7"); !ok || err != nil {
+		t.Errorf("a number: %t, %v", ok, err)
+	}
+	if _, ok, err := d.Lookup(t.Context(), "seven"); ok || err != nil {
+		t.Errorf("no number: %t, %v", ok, err)
+	}
 }
 
 func TestNameOutsideTheCharacterSetIsUnknown(t *testing.T) {

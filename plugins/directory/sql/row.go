@@ -29,23 +29,28 @@ type row struct {
 	asked string
 }
 
-// readRow asks for one row, in a transaction that may not write; nil is none.
+// readRow asks for one row; nil is none.
 func (d *dir) readRow(ctx context.Context, query, parameter string) (*row, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
 	defer cancel()
-	var r *row
-	tx, err := d.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err == nil {
-		defer func() { _ = tx.Rollback() }() // nothing was written
-		r, err = onlyRow(ctx, tx, query, parameter)
-	}
+	r, err := d.ask(ctx, query, parameter)
 	switch {
 	case err == nil:
 		return r, nil
-	case unrepresentable(err, parameter):
+	case d.isUnrepresentable(ctx, err, query, parameter):
 		return nil, nil
 	}
 	return nil, queryError(ctx, err)
+}
+
+// ask asks for one row, in a transaction that may not write.
+func (d *dir) ask(ctx context.Context, query, parameter string) (*row, error) {
+	tx, err := d.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = tx.Rollback() }() // nothing was written
+	return onlyRow(ctx, tx, query, parameter)
 }
 
 // onlyRow returns the only row of a query, or nil.
