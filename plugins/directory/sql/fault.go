@@ -77,7 +77,8 @@ func (d *dir) isUnrepresentable(ctx context.Context, err error, query, parameter
 	if said, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		// ASCII is in all character sets of MariaDB and MySQL. Columns that do not fit each other are not coercible.
 		return strings.ContainsFunc(parameter, func(r rune) bool { return r > unicode.MaxASCII }) &&
-			(slices.Contains([]uint16{1366, 1977, 3988}, said.Number) || said.Number == 1267 && strings.Contains(said.Message, "COERCIBLE"))
+			(slices.Contains([]uint16{1271, 1366, 1977, 3988}, said.Number) ||
+				(said.Number == 1267 || said.Number == 1270) && strings.Contains(said.Message, "COERCIBLE"))
 	}
 	return isUnconvertible(err) && isUnconvertible(d.plan(ctx, query, parameter)) && d.plan(ctx, query, nil) == nil
 }
