@@ -62,6 +62,10 @@ func (k Key) record() store.Key {
 	return store.Key{Kind: store.KindIdempotency, ID: name(k.hash("record"))}
 }
 
+// upstream is the key that the API gets. It is another one for each caller, since all may be one to the API, which would
+// answer one user with what it did for another.
+func (k Key) upstream() string { return name(k.hash("upstream")[:24]) }
+
 // strangers is how many times the keys of a client all callers without a token have together.
 const strangers = 10
 
