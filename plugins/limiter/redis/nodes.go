@@ -87,7 +87,7 @@ func (n *nodes) reportError() error {
 func (s *Source) reportNodes() {
 	wait := time.NewTimer(0)
 	defer wait.Stop()
-	for {
+	for first := true; ; first = false {
 		select {
 		case <-s.conn.closing.Done():
 			return
@@ -97,8 +97,8 @@ func (s *Source) reportNodes() {
 		if errors.Is(s.conn.closing.Err(), context.Canceled) {
 			return
 		}
-		if err != nil {
-			wait.Reset(time.Second) // so that Health soon sees the end of an outage
+		if err != nil || first {
+			wait.Reset(time.Second) // so that Health soon sees the end of an outage, and nodes that start together count each other
 		} else {
 			wait.Reset(reportEvery)
 		}

@@ -24,6 +24,32 @@ func TestEmptyRestartedRedisKeepsTheNodeCount(t *testing.T) {
 	}
 }
 
+// Nodes that start together count each other before the regular second report: if Redis went away until then, each would admit
+// too large a part.
+func TestNodesThatStartTogetherSoonCountEachOther(t *testing.T) {
+	server := redistest.Shared(t)
+	began := time.Now()
+	var nodes [3]*Source
+	for i := range nodes {
+		nodes[i] = open(t, config{settings: settings(t, server.URL(), "together:", patient)})
+		nodes[i].conn.spawn(nodes[i].reportNodes)
+	}
+	counted := func() bool { // with assumedNodes until the first report
+		for _, s := range nodes {
+			if n := s.nodes.count(); n < 3 || n == assumedNodes {
+				return false
+			}
+		}
+		return true
+	}
+	for !counted() {
+		if time.Since(began) > reportEvery-time.Second/2 {
+			t.Fatalf("%d, %d and %d nodes after %v", nodes[0].nodes.count(), nodes[1].nodes.count(), nodes[2].nodes.count(), time.Since(began))
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
 func TestLowerNodeCountAppliesOnceItLasts(t *testing.T) {
 	at := time.Now()
 	n := newNodes(0)
