@@ -251,6 +251,21 @@ func TestMethodInTheQueryIsRefusedInAnySpelling(t *testing.T) {
 	}
 }
 
+// A limit without a guard in front counts such a request as the most expensive one.
+func TestMethodOverridesAreRecognized(t *testing.T) {
+	for name, want := range map[string]bool{
+		"X-HTTP-Method-Override": true, "X-HTTP-Method": true, "X_Method_Override": true, "X-Original-URL": false, "X-HTTP-Methods": false,
+	} {
+		for query, inQuery := range map[string]bool{"a=b": false, "_method=PUT": true} {
+			r := request("POST", "/public/x?"+query)
+			r.Header[name] = []string{"PUT"}
+			if got := MayOverrideMethod(r); got != (want || inQuery) {
+				t.Errorf("%s, %s: %t", name, query, got)
+			}
+		}
+	}
+}
+
 // checkNormal is what a path that passed must never be.
 func checkNormal(t interface{ Fatalf(string, ...any) }, n normalPath) {
 	for _, bad := range []string{"//", "\\", ";", "#", "?"} {

@@ -18,25 +18,27 @@ func refererCarriesToken(h http.Header) bool {
 
 // CarriesToken reports whether a query or form has the parameter access_token (RFC 6750 sections 2.2
 // and 2.3, forbidden by RFC 9700 section 4.3.2).
-func CarriesToken(query string) bool { return carries(query, "access_token") }
+func CarriesToken(query string) bool { return carriesParam(query, "access_token") }
 
-// methodParams are the parameters of a query with which upstreams run a request as one of another method. WordPress takes any
-// request with `_method` for one of that method, Laravel, Symfony and Spring a POST. ServiceStack reads the header fields
-// of this purpose in the query of any request, too, and ASP.NET MVC in that of a POST.
+// methodParams are the parameters of a query that override the method of a request: `_method` in WordPress for any request, in
+// Laravel, Symfony and Spring for a POST, and the names of methodHeaders in ServiceStack for any request, in ASP.NET MVC for a
+// POST.
 var methodParams = []string{"_method", "X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"}
 
 // methodParam returns the parameter of a query that overrides the method, "" for none.
 func methodParam(query string) string {
 	for _, name := range methodParams {
-		if carries(query, name) {
+		if carriesParam(query, name) {
 			return name
 		}
 	}
 	return ""
 }
 
-// MayOverrideMethod reports whether some upstream may run a request as one of another method than its own. It does not look
-// into the body.
+var methodAliases = newAliases(methodHeaders)
+
+// MayOverrideMethod reports whether some upstream might run a request as one of another method. It does not look into the
+// body.
 func MayOverrideMethod(r *http.Request) bool {
 	if methodParam(r.URL.RawQuery) != "" {
 		return true
@@ -49,13 +51,11 @@ func MayOverrideMethod(r *http.Request) bool {
 	return false
 }
 
-var methodAliases = newAliases(methodHeaders)
-
-// carries reports whether a query or form has a parameter, however its name is escaped, repeated or
+// carriesParam reports whether a query or form has a parameter, however its name is escaped, repeated or
 // capitalized, also as a PHP array or in a spelling that PHP turns into it: blanks in front,
 // and `.`, `[` or a blank for `_`. Rack and qs, which Express uses, also read `[access_token]` as access_token,
 // Rack `access_token]`, and ASP.NET `access%u005Ftoken`. It does not allocate.
-func carries(query, name string) bool {
+func carriesParam(query, name string) bool {
 	at, ok := 0, true // how many bytes of name were seen, and whether the key still matches
 	open := false     // whether a bracket stood for the underscore
 	for i := 0; i < len(query); i++ {
@@ -71,10 +71,8 @@ func carries(query, name string) bool {
 			continue
 		}
 		coded := false
-		for _, escape := range []string{"%", "%u00"} {
-			if at := i + len(escape); !coded && at+1 < len(query) && query[i:at] == escape && isHex(query[at]) && isHex(query[at+1]) {
-				c, i, coded = unhex(query[at])<<4|unhex(query[at+1]), at+1, true
-			}
+		if c == '%' {
+			c, i, coded = unescapeAt(query, i)
 		}
 		if c == '+' && !coded {
 			c = ' '
@@ -94,4 +92,14 @@ func carries(query, name string) bool {
 		}
 	}
 	return ok && at == len(name)
+}
+
+// unescapeAt returns the byte that is escaped at i as %5F or %u005F, and where its escape ends.
+func unescapeAt(query string, i int) (c byte, end int, ok bool) {
+	for _, escape := range []string{"%", "%u00"} {
+		if at := i + len(escape); at+1 < len(query) && query[i:at] == escape && isHex(query[at]) && isHex(query[at+1]) {
+			return unhex(query[at])<<4 | unhex(query[at+1]), at + 1, true
+		}
+	}
+	return query[i], i, false
 }
