@@ -37,10 +37,16 @@ func TestFastCGISendsFixedParametersInBothAddresses(t *testing.T) {
 		t.Fatal(err)
 	}
 	const proxy = "reverse_proxy $FCGI {\n\t\t\ttransport fastcgi\n\t\t}"
-	for name, c := range map[string]struct{ inside, behind string }{
-		"concealed":     {"to {\n\t\t" + proxy + "\n\t\t}", ""},
-		"not concealed": {"to {\n\t\t@all not header X-None 1\n\t\treverse_proxy @all $FCGI {\n\t\t\ttransport fastcgi\n\t\t}\n\t\t}", ""},
-		"behind":        {"", proxy},
+	const all = "@all not header X-None 1\n\t\treverse_proxy @all $FCGI {\n\t\t\ttransport fastcgi\n\t\t}"
+	const login = "\n\t\tlogin {\n\t\t\tGET /login?user=bot\n\t\t\tkeep json /uri as query sid\n\t\t}"
+	const job = "\n\t\tjob import-jobs {\n\t\t\tupstream POST /import.php\n\t\t}"
+	const session = "&sid=%2Flogin%3Fuser%3Dbot"
+	for name, c := range map[string]struct{ inside, behind, session string }{
+		"concealed":                 {"to {\n\t\t" + proxy + "\n\t\t}" + job, "", ""},
+		"not concealed":             {"to {\n\t\t" + all + "\n\t\t}" + job, "", ""},
+		"behind":                    {"", proxy, ""},
+		"with login":                {"to {\n\t\t" + proxy + "\n\t\t}" + login, "", session},
+		"with login, not concealed": {"to {\n\t\t" + all + "\n\t\t}" + login, "", session},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := harness.Start(t, `{
@@ -68,15 +74,22 @@ http://$API {
 }
 `, "$FCGI", startFastCGI(t), "$KEY", file)
 			for path, want := range map[string]string{
-				"/articles/7":     "/get.php?aid=7&tenant=42&key=s3cr3t",
-				"/articles/7?q=a": "/get.php?aid=7&q=a&tenant=42&key=s3cr3t",
-				"/old/7?q=a":      "/get.php?aid=7&q=b&tenant=42&key=s3cr3t",
+				"/articles/7":     "/get.php?aid=7&tenant=42&key=s3cr3t" + c.session,
+				"/articles/7?q=a": "/get.php?aid=7&q=a&tenant=42&key=s3cr3t" + c.session,
+				"/old/7?q=a":      "/get.php?aid=7&q=b&tenant=42&key=s3cr3t" + c.session,
 				"/other?q=a":      "/other?q=a", // undeclared
 			} {
 				p := g.Call(t, http.MethodGet, path, "")
 				if p.Status != 200 || !strings.Contains(p.Body, fmt.Sprintf(`"uri":%q`, want)) {
 					t.Errorf("%s: %d %s, want %s", path, p.Status, p.Body, want)
 				}
+			}
+			if !strings.HasSuffix(c.inside, job) {
+				return
+			}
+			p := harness.Wire(t, g.API, "POST /import-jobs", "Prefer: respond-async, wait=30", "Content-Length: 0")
+			if !strings.Contains(p.Body, `"uri":"/import.php?tenant=42\u0026key=s3cr3t"`) {
+				t.Errorf("a job: %d %s", p.Status, p.Body)
 			}
 		})
 	}

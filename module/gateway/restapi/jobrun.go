@@ -68,7 +68,7 @@ func (p *jobs) run(ctx context.Context, t job.Task) *job.Failure {
 		r.Body, r.ContentLength = io.NopCloser(t.Upload.Body), t.Upload.Length
 	}
 	p.app.Identify(r, accessOf(t.Job))
-	to, dialect := e.api.Route(m.Operation, jobParams(h.Fixed), sent(e.route), dialect)
+	to, dialect := e.api.Route(m.Operation, jobParams(h.Fixed), withSentQuery(e.route), dialect)
 	if err := h.exchanger.SendAlone(t.Answer, r, exchange.Exchange{To: to, Answer: answer, Dialect: dialect}); err != nil {
 		return jobFailure(err)
 	}

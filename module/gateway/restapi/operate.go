@@ -34,7 +34,7 @@ func (h *REST) operate(w http.ResponseWriter, c *call) error {
 	answer := m.Answer(up, answer.Caller{Prefix: c.Prefix, Query: query, Allowed: c.Permits})
 	out := headerfilter.New(w, &c.Call, answer)
 	defer out.Finish()
-	to, dialect := c.api.Route(m.Operation, nil, sent(c.sender()), c.dialects[m.Operation])
+	to, dialect := c.routeOf(m.Operation)
 	out.Secret = upstream.Secret(to)
 	return h.send(out, c, to, upstreamRequest(c.Request.Context(), w, c.Request, up), answer, dialect)
 }
@@ -48,13 +48,18 @@ func (h *REST) send(w http.ResponseWriter, c *call, to route, r *http.Request, a
 
 // asker returns how the API is asked to carry out a match for a client.
 func (h *REST) asker(c *call, m routes.Match) operation.Ask {
-	to, dialect := c.api.Route(m.Operation, nil, sent(c.sender()), c.dialects[m.Operation])
+	to, dialect := c.routeOf(m.Operation)
 	return func(ctx context.Context, up mapping.Upstream, answer *answer.Answer, limit int) responsewriter.Reply {
 		newRequest := func(w http.ResponseWriter, up mapping.Upstream) *http.Request {
 			return upstreamRequest(ctx, w, c.Request, up)
 		}
 		return h.exchanger.Record(up, exchange.Exchange{To: to, Answer: answer, Dialect: dialect}, limit, newRequest)
 	}
+}
+
+// routeOf returns the route of an operation to the API, which adds what the gateway sends itself, and how errors are read.
+func (c *call) routeOf(o *routes.Operation) (operation.Route, *envelope.Config) {
+	return c.api.Route(o, nil, withSentQuery(c.sender()), c.dialects[o])
 }
 
 // sender returns the route to the API of a call.

@@ -114,7 +114,7 @@ func (h *REST) newSignIn(c *login.Config, to route, reveals bool, from []byte) (
 		return nil, "", err
 	}
 	return signin.New(signin.Config{
-		Plan: plan, Keeper: pooled.(pooledKeeper).Keeper, To: sent(to), Fill: fillPlaceholders, StatusOf: statusOf,
+		Plan: plan, Keeper: pooled.(pooledKeeper).Keeper, To: to, Fill: fillPlaceholders, StatusOf: statusOf,
 		Fields: fields, Reveals: reveals, Withhold: c.AnswerFields(), MaxBody: h.MaxBody, Log: h.log,
 		NewRequest: func(ctx context.Context, w http.ResponseWriter, up mapping.Upstream) *http.Request {
 			return upstreamRequest(ctx, w, nil, up)

@@ -112,9 +112,9 @@ func upstreamRequest(ctx context.Context, w http.ResponseWriter, parent *http.Re
 	return r
 }
 
-// sent returns a route whose handlers find the query of requests made by upstreamRequest in the original request too, with
+// withSentQuery returns a route that gives requests made by upstreamRequest their query in the original request too, with
 // the parameters that were added since.
-func sent(to route) route {
+func withSentQuery(to route) route {
 	if to == nil {
 		return nil
 	}
