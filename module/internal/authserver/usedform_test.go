@@ -75,4 +75,5 @@ func TestUsedFormDoesNotAnswerForSomebodyElse(t *testing.T) {
 	g.issued(b.signIn(second, "ann", annsPassword), http.StatusSeeOther)
 	again := b.signIn(second, "bob", "y")
 	g.isConsent(b.signIn(again, "bob", "y"))
+	g.isLogin(b.signIn(second, "ann", annsPassword)) // the browser knows her too, but bob is signed in
 }

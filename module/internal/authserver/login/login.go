@@ -123,8 +123,8 @@ func (e *Endpoint) readForm(w http.ResponseWriter, r *http.Request) (b session.B
 	if err != nil {
 		return b, f, err
 	}
-	ours, used := checkFormToken(b, sent.Get("token"))
-	if !ours {
+	var ours bool
+	if ours, f.used = checkFormToken(b, sent.Get("token")); !ours {
 		return b, f, refusal.Forbid()
 	}
 	f.username, f.password = sent.Get("username"), sent.Get("password")
@@ -138,16 +138,13 @@ func (e *Endpoint) readForm(w http.ResponseWriter, r *http.Request) (b session.B
 		}
 		f.view = f.request.LoginView()
 	}
-	f.view.Sealed, f.view.Username, f.used = sealed, f.username, used
-	if used {
-		return b, f, nil
-	}
+	f.view.Sealed, f.view.Username = sealed, f.username
 	return b, f, password.CheckSize(f.username, f.password)
 }
 
 // answerUsed answers a form that has been used, such as one that a browser sends again when its user goes back and
-// reloads: as if it had no password, for the user who is signed in by now. Somebody else, who had the page open in another
-// tab, gets a new form: who types a name must not go on as another user.
+// reloads. It ignores the password, and goes on for the user who is signed in, if that is the one whose name was typed.
+// Anybody else, who had the page open in another tab, gets a new form: nobody must go on as another user than they named.
 func (e *Endpoint) answerUsed(w http.ResponseWriter, r *http.Request, b session.Browser, f form) error {
 	who, err := e.SignedIn(r)
 	if err != nil {

@@ -131,8 +131,8 @@ func (s *Sessions) Unlocked(r *http.Request) (*SignedIn, error) {
 
 // Begin starts a session with a new id, whatever cookie the request has: an id from before the sign-in may be known
 // to an attacker (session fixation). The session it replaces ends, and sign-in forms that the browser was shown before
-// sign nobody in any more. epoch is the last one issued before the password
-// was checked; the result is nil if the user was signed out everywhere since.
+// sign nobody in any more. epoch is the last one issued before the password was checked; the result is nil if the user
+// was signed out everywhere since.
 func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request, user directory.User, epoch int64) (*SignedIn, error) {
 	now, id := s.Now(), secret.Token()
 	v := store.Session{
