@@ -56,6 +56,31 @@ var leaking = []string{
 	`near "FROM": syntax error`,
 	`unrecognized token: "'x"`,
 	"table users has no column named foo",
+	"OSError: [Errno 28] No space left on device",
+	"billing: Connection refused",
+	"connect ECONNREFUSED billing:8080",
+	"read ECONNRESET",
+	`update or delete on table "a" violates foreign key constraint "b"`,
+	`null value in column "a" violates not-null constraint`,
+	`new row for relation "a" violates check constraint "c"`,
+	`syntax error at or near "FROM"`,
+	"You have an error in your SQL syntax",
+	"no such column: title",
+	"Invalid column name 'title'.",
+	"Cannot insert duplicate key row in object 'dbo.a'",
+	"Incorrect syntax near ')'.",
+	"(sqlite3.IntegrityError)",
+	"[SQL: SELECT 1]",
+	"Mysql2::Error: x",
+	`The DELETE statement conflicted with the REFERENCE constraint "FK_o"`,
+	"value too long for type character varying(10)",
+	`connection to server at "db1", port 6432 failed`,
+	"Can't connect to server on 'db1' (115)",
+	"connect EHOSTUNREACH billing:8080",
+	"billing: Temporary failure in name resolution",
+	"gethostbyname: Name or service not known",
+	"billing: No route to host",
+	"file_get_contents(x.json): Failed to open stream: Permission denied",
 	`FATAL:  password authentication failed for user "app"`,
 	"permission denied for table users",
 	`invalid input syntax for type uuid: "x"`,
@@ -118,6 +143,14 @@ func TestEscapedLettersHideNoLeak(t *testing.T) {
 	}
 }
 
+func TestEscapedTextIsReadAsItIsMeant(t *testing.T) {
+	for _, text := range []string{`\u0053QLSTATE`, `oops\n    at main`, `oops\\n    at main`, `oops\t\r\nat main`} {
+		if !leaks(text) {
+			t.Errorf("%s passes", text)
+		}
+	}
+}
+
 func TestOrdinaryTextsAreNotTakenForStackTraces(t *testing.T) {
 	for _, text := range []string{
 		"The title must have 5 to 100 characters.", "The meeting is at 10:30.", "Row 7, line 12: a comma is missing.",
@@ -127,7 +160,7 @@ func TestOrdinaryTextsAreNotTakenForStackTraces(t *testing.T) {
 		`The role "editor" does not exist.`, "No such thumbnail: jpg::small", "Local time is missing.", "See internal note 5432.", "Ratio 16:9 or 4:3 only.",
 		"No route for /articles/7.", "at least one item is needed (none given)",
 		"Access denied for user 'ann'.", "You have no permission for table 5.", "Permission denied for this table.", "The connection timed out.", `near "Berlin"`,
-		"There is no file of this name.", "See /help/opt/in", "Fish &amp; chips, 1\\2", "The row has no column for it.", `1\\new`, "report.csv: no such file or directory",
+		"There is no file of this name.", "See /help/opt/in", "Fish &amp; chips, 1\\2", "The row has no column for it.", "The file has no column named price.", `1\\new`, "report.csv: no such file or directory",
 	} {
 		if leaks(text) {
 			t.Errorf("%q is withheld", text)

@@ -24,7 +24,7 @@ var marks = []string{
 	"error in your sql syntax", "a foreign key constraint fails", "foreign key constraint failed", "no such table: ", "no such column: ",
 	"invalid object name '", "invalid column name '", "cannot insert duplicate key", "incorrect syntax near", "conflicted with the foreign key constraint", "conflicted with the reference constraint",
 	"password authentication failed for user", "connection to server at ", "can't connect to mysql server", "can't connect to server on '",
-	"invalid input syntax for type", "value too long for type character", "has no column named", "data too long for column '", "unrecognized token: ",
+	"invalid input syntax for type", "value too long for type character", "data too long for column '", "unrecognized token: ",
 	"duplicate key error collection", "psycopg2.", "pymysql.", "(sqlite3.", "[sql: ", "mysql2::error",
 }
 
@@ -47,6 +47,7 @@ var shapes = []struct {
 	{[]string{"no such file or directory"}, regexp.MustCompile(`(?s)/.*no such file or directory|no such file or directory.*/`)},
 	{[]string{"permission denied for "}, regexp.MustCompile(`\bpermission denied for (table|relation|schema|database|sequence) \w`)},
 	{[]string{"access denied for user '"}, regexp.MustCompile(`\baccess denied for user '[^']*'@`)},
+	{[]string{" has no column named "}, regexp.MustCompile(`\btable \S+ has no column named `)},
 	{[]string{" for column `"}, regexp.MustCompile("` at row \\d")},
 	{[]string{": syntax error"}, regexp.MustCompile(`\bnear "[^"]*": syntax error`)},
 	{[]string{" doesn't exist"}, regexp.MustCompile(`\btable '[^']+' doesn't exist`)},
@@ -67,6 +68,7 @@ func leaks(s string) bool {
 	return resemblesFault(s) || strings.ContainsAny(s, `\&`) && resemblesFault(unescaped(s))
 }
 
+// resemblesFault is leaks for a text in lower case, as it is.
 func resemblesFault(s string) bool {
 	has := func(part string) bool { return strings.Contains(s, part) }
 	if slices.ContainsFunc(marks, has) {
