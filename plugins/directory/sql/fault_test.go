@@ -15,31 +15,42 @@ func TestUnreadableRowIsNotAWrongPassword(t *testing.T) {
 		s.Exec(t, "DROP TABLE IF EXISTS odd")
 		s.Exec(t, "CREATE TABLE odd (id INT PRIMARY KEY, login VARCHAR(40), passwd VARCHAR(255), meta VARCHAR(40), score VARCHAR(40), expires VARCHAR(40))")
 		s.Exec(t, "INSERT INTO odd VALUES (7, 'ann', '"+cheap("correct horse")+"', 'x{', 'none', '0000-00-00')")
-		// PostgreSQL names all parameters of a query that fails if its configuration says so.
-		mark, dsns, faults := "$1", []string{s.DSN(), s.DSN() + "&log_parameter_max_length_on_error=-1"}, []string{"(meta::json->>'locked')::boolean AS locked", "score::int AS score", "expires::date < now() AS locked"}
-		if s.Driver == "mysql" {
-			mark, dsns, faults = "?", dsns[:1], []string{"(meta COLLATE utf8mb4_bin) = (score COLLATE utf8mb4_general_ci) AS locked"}
+		mark, faults := "$1", map[string][]string{ // and the names for which they show
+			"(meta::json->>'locked')::boolean AS locked": {"ann"},
+			"score::int AS score":                        {"ann"},
+			"expires::date < now() AS locked":            {"ann"},
 		}
-		for _, dsn := range dsns {
-			t.Setenv("ODD_DSN", dsn)
-			for _, column := range faults {
+		if s.Driver == "mysql" {
+			mark, faults = "?", map[string][]string{
+				"(meta COLLATE utf8mb4_bin) = (score COLLATE utf8mb4_general_ci) AS locked": {"ann", "\u00e4nn"},
+				"CONVERT(meta USING latin1) COLLATE latin1_german2_ci = '\u4e2d' AS locked": {"ann"},
+			}
+		}
+		settings := []string{""}
+		if s.Driver == "postgres" {
+			settings = append(settings, "&log_parameter_max_length_on_error=-1") // lists the parameters with every error
+		}
+		for _, setting := range settings {
+			for column, names := range faults {
 				d := s.open(t, func(src *sqldir.Source) {
-					src.DSN = "{env.ODD_DSN}"
+					t.Setenv("USERS_DSN", s.DSN()+setting)
 					src.Query = "SELECT id, login AS username, passwd AS password, " + column + " FROM odd WHERE login = " + mark
 					src.Lookup = "SELECT id, login AS username, " + column + " FROM odd WHERE id = " + mark
 					src.Upgrade = ""
 				})
-				if id, _, err := d.Identify(t.Context(), "ann"); err == nil {
-					t.Errorf("%s: Identify = %q", column, id)
+				for _, name := range names {
+					if id, _, err := d.Identify(t.Context(), name); err == nil {
+						t.Errorf("%s%s: Identify(%s) = %q", column, setting, name, id)
+					}
 				}
 				if _, ok, err := d.Authenticate(t.Context(), "ann", "correct horse"); ok || err == nil {
-					t.Errorf("%s: Authenticate = %t, %v", column, ok, err)
+					t.Errorf("%s%s: Authenticate = %t, %v", column, setting, ok, err)
 				}
 				if _, ok, err := d.Lookup(t.Context(), "7"); ok || err == nil {
-					t.Errorf("%s: Lookup = %t, %v", column, ok, err)
+					t.Errorf("%s%s: Lookup = %t, %v", column, setting, ok, err)
 				}
 				if _, ok, err := d.Lookup(t.Context(), "seven"); s.Driver == "postgres" && (ok || err != nil) {
-					t.Errorf("%s: Lookup of what is no number = %t, %v", column, ok, err)
+					t.Errorf("%s%s: Lookup of what is no number = %t, %v", column, setting, ok, err)
 				}
 			}
 		}
