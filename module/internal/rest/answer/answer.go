@@ -94,7 +94,7 @@ var undeclared = &Spec{
 // NewPlain returns the answer to a request that belongs to no operation. A nil plan lets it pass unchanged.
 func NewPlain(plan *splice.Plan) *Answer { return &Answer{Spec: undeclared, Plan: plan} }
 
-// Unchanged reports whether the answer belongs to no operation, and its body passes.
+// Unchanged reports whether the answer belongs to no operation and its body passes as it is.
 func (a *Answer) Unchanged() bool { return a.Spec == undeclared && a.Plan == nil }
 
 // Personal reports whether the answer depends on its caller: links on what the caller may do, and cursors belong to it. Caches

@@ -175,8 +175,9 @@ func (w *Writer) rewriteRedirect(h http.Header) {
 	w.sendRedirect()
 }
 
-// sendRedirect sends the header alone, unless nothing of the request is declared. The body of a redirect is a page that repeats the upstream's own target, with its host
-// and every parameter, or a resource that is not translated. Content-Location describes that body.
+// sendRedirect sends the header of a redirect, and its body only if the request is undeclared. The body is a page that
+// repeats the upstream's own target, with its host and every parameter, or a resource that is not translated.
+// Content-Location describes that body.
 func (w *Writer) sendRedirect() {
 	if w.config.Answer.Unchanged() {
 		w.rewriteLocation("Content-Location")
@@ -193,6 +194,7 @@ func (w *Writer) rewriteLocations() {
 	w.rewriteLocation("Content-Location")
 }
 
+// rewriteLocation does so for one field.
 func (w *Writer) rewriteLocation(name string) {
 	h := w.Header()
 	at := h.Get(name)

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
@@ -212,6 +213,18 @@ func TestUndeclaredRedirectKeepsItsBody(t *testing.T) {
 				t.Errorf("%d to %q: %v %d %v %s", status, location, g.failure, g.Code, h, g.Body)
 			}
 		}
+	}
+}
+
+// What a job reads of an answer belongs to no operation either.
+func TestRedirectOfAJobLosesItsBody(t *testing.T) {
+	plan, err := splice.Compile(splice.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := through(Config{Answer: answer.NewPlain(plan)}, 302, map[string]string{"Content-Type": htmlLabel, "Location": "/a"}, "<p>", 4)
+	if g.Code != 302 || g.Body.Len() > 0 {
+		t.Errorf("%v %d %s", g.failure, g.Code, g.Body)
 	}
 }
 
