@@ -22,7 +22,8 @@ type Cost struct {
 // otherMethod stands for all methods that no cost names.
 const otherMethod = "*"
 
-// cost is what a request costs, or the most expensive of the methods that an API may take it for without a guard in front.
+// cost is what a request costs. If an API might run it as another method, which a guard in front prevents, that is what
+// the most expensive method costs.
 func (l *Limit) cost(r *http.Request) int64 {
 	cost := l.costOf(httpx.UpstreamMethod(r), r.URL)
 	if len(l.Costs) == 0 || !guard.MayOverrideMethod(r) {

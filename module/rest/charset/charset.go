@@ -62,9 +62,9 @@ func (c *Charset) Name() string {
 // for other characters, too, as in UTF-16, EBCDIC and ISO-2022-JP.
 func (c *Charset) Wide() bool { return c != nil && !c.ascii }
 
-// IsMultibyte reports that there are characters of several bytes, as in Shift_JIS, GBK and EUC-KR. A JSON string may then end
-// elsewhere than in UTF-8: the last byte of a character may be that of a backslash, and where it is missing, PHP takes the quote
-// behind the first one for it.
+// IsMultibyte reports whether there are characters of several bytes, as in Shift_JIS, GBK and EUC-KR. A JSON string may then end
+// elsewhere than in UTF-8: the last byte of a character may be a backslash, and PHP takes a quote behind a lone first byte for the
+// last one.
 func (c *Charset) IsMultibyte() bool {
 	if c == nil {
 		return false
