@@ -319,9 +319,8 @@ func (j *journey) session() *Session {
 	}
 	for _, value := range j.jar {
 		s.Secrets = append(s.Secrets, value)
-		// PHP percent-decodes cookies, and Java and Python take quotes away, before they repeat them.
-		read, err := url.QueryUnescape(strings.Trim(value, `"`))
-		if err == nil && read != value {
+		// PHP percent-decodes cookies before it repeats them.
+		if read, err := url.QueryUnescape(value); err == nil && read != value {
 			s.Secrets = append(s.Secrets, read)
 		}
 	}

@@ -121,7 +121,7 @@ func TestSignInStepExpectations(t *testing.T) { // R12
 	}
 }
 
-// APIs repeat cookies as they have read them: PHP decodes percent-encoding, and Java and Python take quotes away.
+// APIs repeat cookies as they have read them: without quotes, and PHP without percent-encoding.
 func TestCookiesAreSecretAsTheyAreReadToo(t *testing.T) { // R12
 	p, err := New(&Config{Steps: []Step{{Method: "POST", Upstream: "/b", Keep: []Keep{{From: "cookie"}}}}})
 	if err != nil {
