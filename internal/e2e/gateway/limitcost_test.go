@@ -61,6 +61,8 @@ func TestMethodOverridesCannotReduceTheCost(t *testing.T) {
 		cost 20 PUT /other
 		cost 1 GET /reports
 		cost 50 /reports
+		cost 2 DELETE,GET,POST,PUT /named
+		cost 40 /named
 	}
 	reverse_proxy $UPSTREAM
 }
@@ -75,6 +77,7 @@ func TestMethodOverridesCannotReduceTheCost(t *testing.T) {
 		{"GET /export?_method=DELETE", "X-A: b", 10}, {"POST /export?a=1&%5Fmethod=DELETE", "X-A: b", 10}, {"POST /export?payment_method=x", "X-A: b", 3},
 		{"GET /export?X-HTTP-Method-Override=DELETE", "X-A: b", 10}, // as ServiceStack reads it
 		{"GET /reports", "X-A: b", 1}, {"GET /reports?_method=DELETE", "X-A: b", 50}, {"GET /reports", "X-Method-Override: PATCH", 50},
+		{"GET /named", "X-A: b", 2}, {"GET /named?_method=PATCH", "X-A: b", 40}, // as a method that no cost names
 		{"POST /cheap?_method=PUT", "X-HTTP-Method-Override: DELETE", 1},
 	} {
 		p := harness.Wire(t, fmt.Sprintf("http://localhost:%d", port), c.line, c.field)
