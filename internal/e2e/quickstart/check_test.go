@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
 // checkout is a small repository with xcaddy.sh in it.
@@ -34,13 +36,7 @@ func newCheckout(t *testing.T, files map[string]string) *checkout {
 
 func (c *checkout) write(name, text string) {
 	c.t.Helper()
-	file := filepath.Join(c.dir, name)
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		c.t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
-		c.t.Fatal(err)
-	}
+	harness.FailOn(c.t, harness.WriteProgram(filepath.Join(c.dir, name), []byte(text)))
 }
 
 func (c *checkout) git(args ...string) {

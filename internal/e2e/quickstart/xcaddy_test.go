@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
 // S09: the first lines of `./xcaddy.sh run`, with programs in the place of go and xcaddy that
@@ -25,13 +27,7 @@ func TestRunReportsWhatIsBuiltAndHowLong(t *testing.T) {
 		"bin/xcaddy":                 "#!/bin/sh\necho no module proxy >&2\nexit 1\n",
 		"bin/go":                     "#!/bin/sh\necho v2.0.0\n",
 	} {
-		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		harness.FailOn(t, harness.WriteProgram(filepath.Join(dir, name), []byte(text)))
 	}
 	// A tool that is newer than its source is not built again.
 	later := time.Now().Add(time.Hour)

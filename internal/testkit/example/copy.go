@@ -93,14 +93,10 @@ func (e *Example) copyAll(from, to string) error {
 		if err != nil {
 			return err
 		}
-		file := filepath.Join(to, strings.TrimPrefix(path, from))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			return err
-		}
 		if strings.HasSuffix(path, "Caddyfile") {
 			text = []byte(harness.ProxyInText(string(text)))
 		}
-		return os.WriteFile(file, []byte(e.At(string(text))), 0o755)
+		return harness.WriteProgram(filepath.Join(to, strings.TrimPrefix(path, from)), []byte(e.At(string(text))))
 	})
 }
 
