@@ -19,11 +19,11 @@ func TestBrowserAuditTrail(t *testing.T) {
 	b.submit(b.get(tokenIssuer + "/logout"))
 	for i := range 12 {
 		g.from(fmt.Sprint("192.0.2.", i))
-		g.browserAt(login, b).signIn(login, "carl"+strings.Repeat("l", 80), "wrong")
+		g.browserAt(b).signIn(login, "carl"+strings.Repeat("l", 80), "wrong")
 	}
 	g.from("192.0.2.100")
 	for range 31 {
-		g.browserAt(login, b).signIn(login, "", "")
+		g.browserAt(b).signIn(login, "", "")
 	}
 	// Nobody is called carlll...: the name itself is in no event, and all have one digest.
 	carl := g.trail.of(audit.Lockout)[0].User

@@ -15,7 +15,7 @@ import (
 func TestPendingGuessesCountToo(t *testing.T) {
 	for name, guess := range map[string]func(*tokenRig, *tab, page, string){
 		"at the login page": func(g *tokenRig, b *tab, login page, pass string) {
-			g.browserAt(login, b).signIn(login, "ann", pass)
+			g.browserAt(b).signIn(login, "ann", pass)
 		},
 		"with the password grant": func(g *tokenRig, _ *tab, _ page, pass string) {
 			g.token(passwordOf("ann", pass))

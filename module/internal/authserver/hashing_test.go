@@ -24,7 +24,7 @@ func TestPasswordHashingConcurrencyIsLimited(t *testing.T) { // E14
 		d.began, d.end = make(chan struct{}, 10), make(chan struct{})
 		results := make(chan page, 10)
 		post := func(name string) {
-			tab := g.browserAt(login, b)
+			tab := g.browserAt(b)
 			go func() { results <- tab.signIn(login, name, "wrong") }()
 			synctest.Wait()
 		}
@@ -61,12 +61,12 @@ func TestCrowdedSignInTimeoutsAreSpread(t *testing.T) { // E14
 		login := b.get(tokenIssuer + "/login")
 		d.began, d.end = make(chan struct{}, 1), make(chan struct{})
 		first := make(chan page, 1)
-		go func() { first <- g.browserAt(login, b).signIn(login, "ann", "wrong") }()
+		go func() { first <- g.browserAt(b).signIn(login, "ann", "wrong") }()
 		synctest.Wait()
 		begin := time.Now()
 		left := make(chan time.Duration, crowd)
 		for i := range crowd {
-			tab := g.browserAt(login, b)
+			tab := g.browserAt(b)
 			go func() {
 				if p := tab.signIn(login, fmt.Sprint("user", i), "wrong"); p.status != http.StatusServiceUnavailable {
 					t.Errorf("%d", p.status)
@@ -148,7 +148,7 @@ func TestSignInQueueIsLimitedToAThousand(t *testing.T) { // E14, the queue's cap
 		d.end = make(chan struct{})
 		results := make(chan page, 1502)
 		for i := range 1502 {
-			tab := g.browserAt(login, b)
+			tab := g.browserAt(b)
 			go func() { results <- tab.signIn(login, fmt.Sprint("user", i), "wrong") }()
 		}
 		synctest.Wait()
@@ -174,7 +174,7 @@ func TestOneAddressCannotFillTheQueue(t *testing.T) {
 		d.began, d.end = make(chan struct{}, 2000), make(chan struct{})
 		results, newcomer := make(chan page, 1100), make(chan page, 1)
 		for i := range 1100 {
-			tab := g.browserAt(login, b)
+			tab := g.browserAt(b)
 			go func() { results <- tab.signIn(login, fmt.Sprint("user", i), "wrong") }()
 			synctest.Wait()
 		}
@@ -187,7 +187,7 @@ func TestOneAddressCannotFillTheQueue(t *testing.T) {
 			}
 		}
 		g.from("198.51.100.1")
-		go func() { newcomer <- g.browserAt(login, b).signIn(login, "ann", annsPassword) }()
+		go func() { newcomer <- g.browserAt(b).signIn(login, "ann", annsPassword) }()
 		synctest.Wait()
 		d.end <- struct{}{} // the one at work
 		synctest.Wait()
@@ -228,7 +228,7 @@ func TestKnownCallersDoNotWaitBehindStrangers(t *testing.T) {
 				d.end = make(chan struct{})
 				strangers, known := make(chan page, 10), make(chan int, 1)
 				for i := range 10 {
-					tab := g.browserAt(login, b)
+					tab := g.browserAt(b)
 					go func() { strangers <- tab.signIn(login, fmt.Sprint("user", i), "wrong") }()
 					synctest.Wait()
 				}

@@ -122,7 +122,7 @@ func TestTenFailuresLockAnAccountForAWhile(t *testing.T) { // U14, U18
 	if asked := d.asked(); asked[len(asked)-1] == "ann" {
 		t.Error("the password of a locked account was looked at")
 	}
-	if p := g.browserAt(login, b).signIn(login, "bob", "y"); p.status != http.StatusSeeOther {
+	if p := g.browserAt(b).signIn(login, "bob", "y"); p.status != http.StatusSeeOther {
 		t.Errorf("another user: %d", p.status)
 	}
 	g.pass(15*time.Minute - time.Second)
@@ -136,7 +136,7 @@ func TestTenFailuresLockAnAccountForAWhile(t *testing.T) { // U14, U18
 }
 
 // browserAt is another tab with the cookies of b, so that a sign-in leaves b and its forms alone.
-func (g *tokenRig) browserAt(_ page, b *tab) *tab {
+func (g *tokenRig) browserAt(b *tab) *tab {
 	return &tab{g, map[string]string{browserCookie: b.cookies[browserCookie]}}
 }
 
@@ -146,17 +146,17 @@ func TestSuccessfulSignInsDoNotCountAgainstTheAccount(t *testing.T) {
 	b := g.browser()
 	login := b.get(tokenIssuer + "/login")
 	for i := range 40 {
-		if p := g.browserAt(login, b).signIn(login, "ann", annsPassword); p.status != http.StatusSeeOther {
+		if p := g.browserAt(b).signIn(login, "ann", annsPassword); p.status != http.StatusSeeOther {
 			t.Fatalf("%d: %d", i, p.status)
 		}
 	}
 	users, _ := d.Directory.(interface{ Fail(error) })
 	users.Fail(errors.New("away"))
 	for range 40 { // nor is an outage
-		g.isError(g.browserAt(login, b).signIn(login, "ann", annsPassword), http.StatusServiceUnavailable)
+		g.isError(g.browserAt(b).signIn(login, "ann", annsPassword), http.StatusServiceUnavailable)
 	}
 	users.Fail(nil)
-	if p := g.browserAt(login, b).signIn(login, "ann", annsPassword); p.status != http.StatusSeeOther {
+	if p := g.browserAt(b).signIn(login, "ann", annsPassword); p.status != http.StatusSeeOther {
 		t.Errorf("after an outage: %d", p.status)
 	}
 }
@@ -187,7 +187,7 @@ func TestAttemptsPerAddressAreLimited(t *testing.T) { // U17
 			}
 			g.isPage(p)
 			g.from(c.second)
-			p = g.browserAt(login, b).signIn(login, "ann", annsPassword)
+			p = g.browserAt(b).signIn(login, "ann", annsPassword)
 			if (p.status == http.StatusTooManyRequests) != c.shared {
 				t.Errorf("the second address: %d", p.status)
 			}
@@ -205,7 +205,7 @@ func TestOnlyFailuresCountAgainstAnAddress(t *testing.T) {
 	b := g.browser()
 	login := b.get(tokenIssuer + "/login")
 	users, _ := g.server.Directory.(interface{ Fail(error) })
-	right := func() int { return g.browserAt(login, b).signIn(login, "ann", annsPassword).status }
+	right := func() int { return g.browserAt(b).signIn(login, "ann", annsPassword).status }
 	for i := range 40 {
 		if status := right(); status != http.StatusSeeOther {
 			t.Fatalf("N09 right password %d: %d", i+1, status)
@@ -222,7 +222,7 @@ func TestOnlyFailuresCountAgainstAnAddress(t *testing.T) {
 		if status := right(); status != http.StatusSeeOther {
 			t.Fatalf("N09 right password after %d wrong ones: %d", i, status)
 		}
-		if p := g.browserAt(login, b).signIn(login, fmt.Sprint("user", i), "guess"); p.status != http.StatusUnauthorized {
+		if p := g.browserAt(b).signIn(login, fmt.Sprint("user", i), "guess"); p.status != http.StatusUnauthorized {
 			t.Fatalf("N09 wrong password %d: %d", i+1, p.status)
 		}
 	}
@@ -239,7 +239,7 @@ func TestParallelPasswordGuessesStayWithinTheLimit(t *testing.T) { // U16, E14
 	start := make(chan struct{})
 	var wg sync.WaitGroup
 	for i := range 500 {
-		tab := g.browserAt(login, b)
+		tab := g.browserAt(b)
 		wg.Go(func() {
 			<-start
 			tab.signIn(login, "ann", fmt.Sprint("guess", i))
@@ -309,10 +309,10 @@ func TestLogHasNoSecretsAndMetricHasTheOutcome(t *testing.T) { // E18, O05
 	users, _ := d.Directory.(interface{ Fail(error) })
 	users.Fail(errors.New("directory away"))
 	for range 2 {
-		g.browserAt(login, b).signIn(login, "ann", annsPassword)
+		g.browserAt(b).signIn(login, "ann", annsPassword)
 	}
 	for range 2 { // no name: a failure all the same
-		g.browserAt(login, b).submit(b.get(tokenIssuer + "/logout").loginInstead(login))
+		g.browserAt(b).submit(b.get(tokenIssuer + "/logout").loginInstead(login))
 	}
 	want := []string{"refused", "refused", "refused", "refused", "refused", "refused", "refused", "refused", "refused", "refused", "refused", "locked", "ok", "error", "error", "refused", "limited"}
 	if got := m.all(); !slices.Equal(got, want) {

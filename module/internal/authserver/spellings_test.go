@@ -67,7 +67,7 @@ func TestGuessesCountPerUserInAnySpelling(t *testing.T) {
 			g, d := newAliasRig(t, late, recorded(&events))
 			b := g.browser()
 			login := b.get(tokenIssuer + "/login")
-			try := func(user, pass string) page { return g.browserAt(login, b).signIn(login, user, pass) }
+			try := func(user, pass string) page { return g.browserAt(b).signIn(login, user, pass) }
 			wrong := try("nobody", "wrong")
 			for i := range 10 {
 				if p := try(alias(i), annsPassword); p.status != http.StatusSeeOther { // which neither counts nor forgives
@@ -150,7 +150,7 @@ func TestParallelGuessesByManySpellingsAreLimited(t *testing.T) {
 			login := b.get(tokenIssuer + "/login")
 			var all sync.WaitGroup
 			for i := range parallel {
-				all.Go(func() { g.browserAt(login, b).signIn(login, alias(i), fmt.Sprint("guess", i)) })
+				all.Go(func() { g.browserAt(b).signIn(login, alias(i), fmt.Sprint("guess", i)) })
 			}
 			for range parallel {
 				<-d.began
