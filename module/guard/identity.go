@@ -35,7 +35,7 @@ type Identity struct {
 }
 
 // methodHeaders make many frameworks run another method than the one that was judged.
-var methodHeaders = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override"}
+var methodHeaders = []string{"X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"}
 
 // overrideHeaders do so, or make IIS and Symfony run another path.
 var overrideHeaders = append([]string{"X-Original-Url", "X-Rewrite-Url"}, methodHeaders...)

@@ -23,7 +23,7 @@ func CarriesToken(query string) bool { return carriesParam(query, "access_token"
 // methodParams are the parameters of a query that override the method of a request: `_method` in WordPress for any request, in
 // Laravel, Symfony and Spring for a POST, and the names of methodHeaders in ServiceStack for any request, in ASP.NET MVC for a
 // POST.
-var methodParams = []string{"_method", "X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"}
+var methodParams = append([]string{"_method"}, methodHeaders...)
 
 // methodParam returns the parameter of a query that overrides the method, "" for none.
 func methodParam(query string) string {

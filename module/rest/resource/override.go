@@ -12,6 +12,9 @@ var (
 	pathOverrides   = map[string]bool{"x-original-url": true, "x-rewrite-url": true}
 )
 
+// NotOverridable says why a member or parameter is refused with which frameworks let a request override its method.
+const NotOverridable = "must not be there: the method of a request cannot be overridden"
+
 // Overrides reports whether a header field could override the method or path of its request. Only the
 // gateway decides what a request is.
 func Overrides(name string) bool {

@@ -17,7 +17,7 @@ func (n *Names) ToUpstream(object validate.Object) (validate.Object, *envelope.R
 	theirs := make(validate.Object, 0, len(object))
 	for _, m := range object {
 		if resource.OverridesByMember(m.Name) {
-			return nil, envelope.Invalid(m.Name, "must not be there: the method of a request cannot be overridden")
+			return nil, envelope.Invalid(m.Name, resource.NotOverridable)
 		}
 		if n.config.ReadOnly(m.Name) {
 			return nil, envelope.Invalid(m.Name, "cannot be written")

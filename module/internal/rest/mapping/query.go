@@ -102,7 +102,7 @@ func (m *Mapping) translateQuery(asked url.Values) (url.Values, *envelope.Refusa
 		}
 		switch {
 		case resource.OverridesByQuery(name):
-			return nil, envelope.Invalid(name, "must not be there: the method of a request cannot be overridden")
+			return nil, envelope.Invalid(name, resource.NotOverridable)
 		case i < 0 && !all:
 			return nil, envelope.Invalid(name, "is not a parameter of this address")
 		case i < 0 && m.inside.HasInBrackets(name):
