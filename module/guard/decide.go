@@ -46,7 +46,7 @@ func (g *Guard) Decide(r *http.Request) Decision {
 	if inQuery {
 		d.Challenge = g.challenges.request
 		return d.refuse(BadRequest, http.StatusBadRequest, string(oauth.InvalidRequest),
-			"an access token belongs into the Authorization header, not into the query")
+			"an access token belongs in the Authorization header, not in the query")
 	}
 	if d.Field = methodParam(r.URL.RawQuery); d.Field != "" {
 		return d.refuse(BadRequest, http.StatusBadRequest, "invalid_parameter", d.Field+" must not be there: the method of a request cannot be overridden")
