@@ -26,6 +26,8 @@ type LoginView struct {
 	Failed bool
 	// Limited says: too many attempts, try later.
 	Limited bool
+	// Superseded says that the password was not checked: somebody has signed in at the browser since the page was shown.
+	Superseded bool
 }
 
 // ConsentView is the consent page.

@@ -144,7 +144,8 @@ func (e *Endpoint) readForm(w http.ResponseWriter, r *http.Request) (b session.B
 
 // answerUsed answers a form that has been used, such as one that a browser sends again when its user goes back and
 // reloads. It ignores the password, and goes on for the user who is signed in, if that is the one whose name was typed.
-// Anybody else, who had the page open in another tab, gets a new form: nobody must go on as another user than they named.
+// Anybody else, who had the page open in another tab, gets a new form that says why: nobody must go on as another user than
+// they named.
 func (e *Endpoint) answerUsed(w http.ResponseWriter, r *http.Request, b session.Browser, f form) error {
 	who, err := e.SignedIn(r)
 	if err != nil {
@@ -153,6 +154,7 @@ func (e *Endpoint) answerUsed(w http.ResponseWriter, r *http.Request, b session.
 	if who != nil {
 		typed := password.VouchesFor(e.Passwords.KnownUsers(r, b.Keys), b.Keys, f.username)
 		if typed == nil || typed.Subject != who.User.ID {
+			f.view.superseded = true
 			return e.ShowLogin(w, r, b, f.view)
 		}
 	}

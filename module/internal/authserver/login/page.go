@@ -39,6 +39,7 @@ type View struct {
 	Status     int // default 200
 	Failed     bool
 	Limited    bool
+	superseded bool
 }
 
 // ShowLogin shows the login page.
@@ -55,7 +56,7 @@ func (p *Page) ShowLogin(w http.ResponseWriter, r *http.Request, b session.Brows
 			Lang: p.Pages.Language(r, v.Locales), Action: p.Site.Base + page.LoginPath,
 			Token: formToken(b), Request: v.Sealed,
 		},
-		Client: v.Title, Unverified: v.Unverified, Username: v.Username, Failed: v.Failed, Limited: v.Limited,
+		Client: v.Title, Unverified: v.Unverified, Username: v.Username, Failed: v.Failed, Limited: v.Limited, Superseded: v.superseded,
 	})
 	return nil
 }
