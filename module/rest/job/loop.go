@@ -12,6 +12,8 @@ import (
 const (
 	lookAround = 2 * time.Second // how often a queue is searched for other nodes' jobs
 	lookTimely = 10 * time.Second
+	// lookEverywhere is how often a queue is searched to its end, although no worker is free.
+	lookEverywhere = 10 * time.Second
 	// orphanAge is how long a mark is without a job before it is known to be abandoned: storing a
 	// job takes less time.
 	orphanAge = 6 * admitTime
@@ -78,22 +80,28 @@ func (q *Queue) nudge() {
 func (q *Queue) loop(ctx context.Context) {
 	tick := time.NewTicker(lookAround)
 	defer tick.Stop()
-	for ctx.Err() == nil {
-		if err := q.lookThrough(ctx); err != nil && ctx.Err() == nil {
+	everywhere := time.NewTicker(lookEverywhere)
+	defer everywhere.Stop()
+	for all := true; ctx.Err() == nil; {
+		if err := q.lookThrough(ctx, all); err != nil && ctx.Err() == nil {
 			q.Log.Error("the waiting jobs cannot be listed", "queue", q.Name, "error", err)
 		}
+		all = false
 		select {
 		case <-ctx.Done():
 		case <-q.wake:
 		case <-tick.C:
+		case <-everywhere.C:
+			all = true
 		}
 	}
 }
 
-// lookThrough processes waiting jobs and those whose lease was not renewed, oldest first. Without a free worker
-// it stops at the first job that was never started, because those behind it were not started either. A job that
-// cannot be read stays for a node of the release that wrote it.
-func (q *Queue) lookThrough(ctx context.Context) error {
+// lookThrough processes waiting jobs and those whose lease was not renewed, in the order of [turns]. Unless all
+// are to be processed, it leaves out what is behind the first job that has no free worker: of the same caller, or of everybody.
+// Another node may have started some of these and ended. A job that cannot be read stays for a node of the release that wrote
+// it.
+func (q *Queue) lookThrough(ctx context.Context, all bool) error {
 	ctx, cancel := context.WithTimeout(ctx, lookTimely)
 	defer cancel()
 	begin := q.Now()
@@ -112,8 +120,9 @@ func (q *Queue) lookThrough(ctx context.Context) error {
 	}
 	maps.DeleteFunc(q.doubtful, func(id, _ string) bool { return !listed[id] })
 	maps.DeleteFunc(q.seen, func(id string, _ sighting) bool { return !listed[id] })
-	for _, m := range marks {
-		if q.here(m.ID) {
+	waits := make(map[mark]bool) // the callers whose first waiting job has no free worker
+	for _, m := range q.turns.sort(marks) {
+		if q.here(m.ID) || !all && (waits[m.caller()] || len(waits) > 0 && q.freeWorkers(mark{}) == 0) {
 			continue
 		}
 		err := q.processMark(ctx, m)
@@ -121,7 +130,7 @@ func (q *Queue) lookThrough(ctx context.Context) error {
 		case errors.Is(err, errUnreadable):
 			q.Log.Error("a waiting job cannot be read", "queue", q.Name, "job", m.ID, "error", err)
 		case errors.Is(err, errBusy):
-			return nil
+			waits[m.caller()] = true
 		case err != nil:
 			return err
 		}
@@ -130,7 +139,7 @@ func (q *Queue) lookThrough(ctx context.Context) error {
 }
 
 // errBusy says that a job waits for a free worker.
-var errBusy = errors.New("job: all workers are busy")
+var errBusy = errors.New("job: no worker is free for this caller")
 
 // processMark does what one job needs: it removes its mark, ends or retries a run that was
 // interrupted, or starts a new one.
@@ -156,7 +165,7 @@ func (q *Queue) processMark(ctx context.Context, m mark) error {
 			return q.deleteMark(ctx, m.ID)
 		}
 	}
-	switch busy := q.freeWorkers() == 0; {
+	switch busy := q.freeWorkers(m.caller()) == 0; {
 	case busy && j.State == Queued && j.Fence == 0:
 		return errBusy
 	case busy || !q.claimJob(j, now):
@@ -174,7 +183,8 @@ func (q *Queue) processMark(ctx context.Context, m mark) error {
 		return err
 	}
 	delete(q.doubtful, j.ID)
-	q.startRun(j, r, release)
+	q.turns.started(m.caller())
+	q.startRun(j, m.caller(), r, release)
 	return nil
 }
 

@@ -69,6 +69,8 @@ type Queue struct {
 	// seen is what the loop has seen of jobs that other nodes run or store, and contains only jobs
 	// with a mark.
 	seen map[string]sighting
+	// turns decides whose job starts next. Only the loop uses it.
+	turns turns
 
 	mu      sync.Mutex
 	stop    context.CancelFunc
@@ -91,7 +93,7 @@ func NewQueue(c QueueConfig) (*Queue, error) {
 		}
 	}
 	c.Config = c.Defaulted()
-	q := &Queue{QueueConfig: c, admit: make(chan struct{}, 1), wake: make(chan struct{}, 1), runs: make(map[string]*run), doubtful: make(map[string]string), seen: make(map[string]sighting)}
+	q := &Queue{QueueConfig: c, admit: make(chan struct{}, 1), wake: make(chan struct{}, 1), runs: make(map[string]*run), doubtful: make(map[string]string), seen: make(map[string]sighting), turns: turns{last: make(map[mark]int)}}
 	q.backlog.Store(-1)
 	if c.Progress != "" {
 		at, err := splice.ParsePointer(c.Progress)

@@ -313,8 +313,8 @@ func TestJobConcurrencyIsLimited(t *testing.T) {
 		synctest.Wait()
 		mu.Lock()
 		defer mu.Unlock()
-		if most != 3 || done != 12 || q.freeWorkers() != 3 {
-			t.Errorf("%d at a time, %d done, %d workers free", most, done, q.freeWorkers())
+		if most != 3 || done != 12 || q.freeWorkers(mark{}) != 3 {
+			t.Errorf("%d at a time, %d done, %d workers free", most, done, q.freeWorkers(mark{}))
 		}
 	})
 }

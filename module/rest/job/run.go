@@ -29,6 +29,7 @@ const (
 // run is a job that runs on this node.
 type run struct {
 	q      *Queue
+	caller mark
 	fence  uint64
 	cancel context.CancelCauseFunc
 	answer *Recorder
@@ -41,11 +42,18 @@ type run struct {
 	ended  bool // because this run has ended it
 }
 
-// freeWorkers returns how many more jobs this node may run.
-func (q *Queue) freeWorkers() int {
+// freeWorkers returns how many more jobs of a caller this node may run. A quarter of the workers is kept for other callers:
+// otherwise one whose jobs take long would have everybody else wait for them.
+func (q *Queue) freeWorkers(caller mark) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.Workers - len(q.runs)
+	own := 0
+	for _, r := range q.runs {
+		if r.caller == caller {
+			own++
+		}
+	}
+	return min(q.Workers-len(q.runs), q.Workers-q.Workers/4-own)
 }
 
 func (q *Queue) here(id string) bool {
@@ -64,9 +72,9 @@ func (q *Queue) abortRun(id string) {
 }
 
 // startRun runs a claimed job on this node. It calls release when the run is over.
-func (q *Queue) startRun(j *Job, r store.Record, release func()) {
+func (q *Queue) startRun(j *Job, caller mark, r store.Record, release func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	this := &run{q: q, fence: j.Fence, cancel: cancel, job: j, record: r, answer: &Recorder{header: make(map[string][]string), told: q.progress}}
+	this := &run{q: q, caller: caller, fence: j.Fence, cancel: cancel, job: j, record: r, answer: &Recorder{header: make(map[string][]string), told: q.progress}}
 	q.mu.Lock()
 	q.runs[j.ID] = this
 	q.mu.Unlock()

@@ -18,6 +18,12 @@ type mark struct {
 	From   string `json:"from,omitempty"` // the address of a caller without a token
 }
 
+// caller returns whose job it is: the mark without the job.
+func (m mark) caller() mark {
+	m.ID = ""
+	return m
+}
+
 func jobKey(id string) store.Key  { return store.Key{Kind: store.KindJob, ID: id} }
 func markKey(id string) store.Key { return store.Key{Kind: store.KindJobMark, ID: id} }
 
