@@ -86,7 +86,7 @@ func (g *gallery) signIn() {
 	login("login", webui.LoginView{Client: "Article Reader"})
 	login("login-alone", webui.LoginView{})
 	login("login-failed", webui.LoginView{Client: longClient, Username: longUser, Failed: true, Unverified: true})
-	login("login-superseded", webui.LoginView{Client: "Article Reader", Username: "maria", Superseded: true})
+	login("login-outdated", webui.LoginView{Client: "Article Reader", Username: "maria", Outdated: true})
 	login("login-limited", webui.LoginView{Client: "Article Reader", Limited: true})
 	logout := func(name string, v webui.LogoutView) {
 		g.add(name, func(w http.ResponseWriter, lang string) {

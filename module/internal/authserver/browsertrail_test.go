@@ -17,6 +17,7 @@ func TestBrowserAuditTrail(t *testing.T) {
 	b.submit(consent, "decision", "deny")
 	b.submit(b.get(authorizeURL(webRequest())), "decision", "allow")
 	b.submit(b.get(tokenIssuer + "/logout"))
+	login = b.get(authorizeURL(webRequest()))
 	for i := range 12 {
 		g.from(fmt.Sprint("192.0.2.", i))
 		g.browserAt(b).signIn(login, "carl"+strings.Repeat("l", 80), "wrong")

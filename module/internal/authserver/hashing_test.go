@@ -101,7 +101,9 @@ func TestAbandonedSignInKeepsItsSlotUntilHashed(t *testing.T) { // E14
 			status := make(chan int, 1)
 			r := httptest.NewRequestWithContext(ctx, "POST", tokenIssuer+"/login", strings.NewReader(body))
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-			r.AddCookie(&http.Cookie{Name: browserCookie, Value: b.cookies[browserCookie]})
+			for _, name := range []string{browserCookie, lastSignInCookie} {
+				r.AddCookie(&http.Cookie{Name: name, Value: b.cookies[name]})
+			}
 			go func() {
 				w := httptest.NewRecorder()
 				g.server.ServeHTTP(w, r)

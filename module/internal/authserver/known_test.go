@@ -46,7 +46,7 @@ func (g *tokenRig) home(people ...[2]string) *tab {
 	g.t.Helper()
 	b := g.browser()
 	for _, who := range people {
-		b.cookies = map[string]string{browserCookie: b.cookies[browserCookie], knownCookie: b.cookies[knownCookie]}
+		b.cookies = map[string]string{browserCookie: b.cookies[browserCookie], lastSignInCookie: b.cookies[lastSignInCookie], knownCookie: b.cookies[knownCookie]}
 		if p := b.signIn(b.get(tokenIssuer+"/login"), who[0], who[1]); p.status != http.StatusSeeOther {
 			g.t.Fatalf("%s: %d", who[0], p.status)
 		}
@@ -221,7 +221,7 @@ func TestParallelGuessesOfAKnownBrowserAreLimited(t *testing.T) {
 	d.began, d.end = make(chan struct{}, parallel), make(chan struct{})
 	var all sync.WaitGroup
 	for i := range parallel {
-		tab := g.with(home.cookies, browserCookie, knownCookie)
+		tab := g.with(home.cookies, browserCookie, lastSignInCookie, knownCookie)
 		all.Go(func() { tab.signIn(login, "ann", fmt.Sprint("guess", i)) })
 	}
 	for range parallel {

@@ -126,6 +126,7 @@ func TestTenFailuresLockAnAccountForAWhile(t *testing.T) { // U14, U18
 		t.Errorf("another user: %d", p.status)
 	}
 	g.pass(15*time.Minute - time.Second)
+	login = b.get(tokenIssuer + "/login")
 	if p := b.signIn(login, "ann", annsPassword); p.status != http.StatusUnauthorized {
 		t.Errorf("a second before the end of the lock: %d", p.status)
 	}
@@ -137,7 +138,7 @@ func TestTenFailuresLockAnAccountForAWhile(t *testing.T) { // U14, U18
 
 // browserAt is another tab with the cookies of b, so that a sign-in leaves b and its forms alone.
 func (g *tokenRig) browserAt(b *tab) *tab {
-	return &tab{g, map[string]string{browserCookie: b.cookies[browserCookie]}}
+	return &tab{g, map[string]string{browserCookie: b.cookies[browserCookie], lastSignInCookie: b.cookies[lastSignInCookie]}}
 }
 
 func TestSuccessfulSignInsDoNotCountAgainstTheAccount(t *testing.T) {
@@ -308,11 +309,13 @@ func TestLogHasNoSecretsAndMetricHasTheOutcome(t *testing.T) { // E18, O05
 	b.get(authorizeURL(q.with("scope", "canary-scope\"")))
 	users, _ := d.Directory.(interface{ Fail(error) })
 	users.Fail(errors.New("directory away"))
+	other := g.browser()
+	again := other.get(authorizeURL(q))
 	for range 2 {
-		g.browserAt(b).signIn(login, "ann", annsPassword)
+		g.browserAt(other).signIn(again, "ann", annsPassword)
 	}
 	for range 2 { // no name: a failure all the same
-		g.browserAt(b).submit(b.get(tokenIssuer + "/logout").loginInstead(login))
+		g.browserAt(other).submit(other.get(tokenIssuer + "/logout").loginInstead(again))
 	}
 	want := []string{"refused", "refused", "refused", "refused", "refused", "refused", "refused", "refused", "refused", "refused", "refused", "locked", "ok", "error", "error", "refused", "limited"}
 	if got := m.all(); !slices.Equal(got, want) {

@@ -148,7 +148,7 @@ func TestEmbeddedPageHasItsOwnCookie(t *testing.T) {
 	t.Run("without listed origins there is no frame", func(t *testing.T) {
 		g.t = t
 		p := g.browser().get(qrURL(request.with("appid", "wx")))
-		if len(p.set) != 1 || p.set[0].Name != "__Host-gatehouse-browser" || !strings.Contains(p.header.Get("Content-Security-Policy"), "frame-ancestors 'none'") || p.header.Get("X-Frame-Options") != "DENY" {
+		if len(p.set) != 2 || p.set[0].Name != browserCookie || p.set[1].Name != lastSignInCookie || !strings.Contains(p.header.Get("Content-Security-Policy"), "frame-ancestors 'none'") || p.header.Get("X-Frame-Options") != "DENY" {
 			t.Errorf("%v", p.header)
 		}
 	})

@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	browserCookie = "__Host-gatehouse-browser"
-	sessionCookie = "__Host-gatehouse"
+	browserCookie    = "__Host-gatehouse-browser"
+	lastSignInCookie = "__Host-gatehouse-last-sign-in"
+	sessionCookie    = "__Host-gatehouse"
 )
 
 func cookieNamed(p page, name string) *http.Cookie {

@@ -94,6 +94,7 @@ func TestGuessesCountPerUserInAnySpelling(t *testing.T) {
 				t.Errorf("another user: %d", p.status)
 			}
 			g.pass(15 * time.Minute)
+			login = b.get(tokenIssuer + "/login")
 			if p := try("ann", annsPassword); p.status != http.StatusSeeOther {
 				t.Errorf("after the lock: %d", p.status)
 			}

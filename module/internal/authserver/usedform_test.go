@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A browser's history may keep the sign-in form with its password. Whoever goes back and sends it again is not signed in,
@@ -31,7 +32,7 @@ func TestSignInFormSignsInOnce(t *testing.T) {
 			}
 			end(b)
 			for range 2 {
-				g.isLogin(b.signIn(login, "ann", annsPassword))
+				g.isOutdated(b.signIn(login, "ann", annsPassword), "ann")
 				b.signIn(plain, "ann", annsPassword)
 				g.isLogin(b.get(tokenIssuer + "/account"))
 			}
@@ -48,10 +49,49 @@ func TestUsedFormCannotBePassedOffAsNew(t *testing.T) {
 	g.isConsent(b.signIn(login, "ann", annsPassword))
 	b.submit(b.get(tokenIssuer + "/logout"))
 	used, fresh := login.form().Get("token"), b.get(authorizeURL(webRequest())).form().Get("token")
-	last, _, _ := strings.Cut(fresh, ".")
-	for _, token := range []string{last + used, last + "." + used, fresh + used, strings.TrimPrefix(used, "."), ".", ""} {
+	last, rest, _ := strings.Cut(fresh, ".")
+	_, mac, _ := strings.Cut(rest, ".")
+	for _, token := range []string{
+		last + used, last + "." + used, fresh + used, "." + used, ".", "..", "", mac, "." + mac, ".." + mac, last + "." + mac, last + ".." + mac, last + ".zzzzzz." + mac,
+	} {
 		if p := b.submit(login, "token", token, "username", "ann", "password", annsPassword); p.status != http.StatusForbidden {
 			t.Errorf("%s: %d", token, p.status)
+		}
+	}
+}
+
+// A right password that was refused while its user was locked does not work later, when somebody else reloads the page.
+func TestOldSignInFormSignsNobodyIn(t *testing.T) {
+	g := newBrowserRig(t)
+	b := g.browser()
+	login := b.get(tokenIssuer + "/login")
+	g.pass(10*time.Minute - time.Second)
+	for range 10 {
+		b.signIn(login, "ann", "wrong")
+	}
+	if p := b.signIn(login, "ann", annsPassword); p.status != http.StatusUnauthorized {
+		t.Fatalf("locked: %d", p.status)
+	}
+	g.pass(time.Second)
+	g.isOutdated(b.signIn(login, "ann", annsPassword), "ann")
+	g.pass(20 * time.Minute)
+	again := b.signIn(login, "ann", annsPassword)
+	g.isOutdated(again, "ann")
+	if p := b.signIn(again, "ann", annsPassword); p.status != http.StatusSeeOther {
+		t.Errorf("the form that it leads to: %d", p.status)
+	}
+}
+
+// Nor does one that was used before the browser lost the cookie that says so.
+func TestLostCookieMakesNoFormNew(t *testing.T) {
+	g := newBrowserRig(t)
+	b := g.browser()
+	login := b.get(tokenIssuer + "/login")
+	for _, lost := range []page{login, b.get(tokenIssuer + "/login")} {
+		delete(b.cookies, lastSignInCookie)
+		g.isOutdated(b.signIn(lost, "ann", annsPassword), "ann")
+		if b.cookies[lastSignInCookie] == "" {
+			t.Error("the cookie is not set again")
 		}
 	}
 }
@@ -66,16 +106,16 @@ func TestUsedFormDoesNotAnswerForSomebodyElse(t *testing.T) {
 	plain := b.get(tokenIssuer + "/login")
 	g.issued(b.signIn(first, "ann", annsPassword), http.StatusSeeOther)
 	for _, login := range []page{second, plain} {
-		g.isSuperseded(b.signIn(login, "bob", "y"), "bob")
+		g.isOutdated(b.signIn(login, "bob", "y"), "bob")
 	}
 	g.issued(b.signIn(second, "ann", annsPassword), http.StatusSeeOther)
 	again := b.signIn(second, "bob", "y")
 	g.isConsent(b.signIn(again, "bob", "y"))
-	g.isSuperseded(b.signIn(second, "ann", annsPassword), "ann") // the browser knows her too, but bob is signed in
+	g.isOutdated(b.signIn(second, "ann", annsPassword), "ann") // the browser knows her too, but bob is signed in
 }
 
-// isSuperseded checks that p asks for the password again, and says why.
-func (g *tokenRig) isSuperseded(p page, username string) {
+// isOutdated checks that p asks for the password again, and says why.
+func (g *tokenRig) isOutdated(p page, username string) {
 	g.t.Helper()
 	for _, part := range []string{`type="password"`, "your password was not checked", `value="` + username + `"`} {
 		if p.status != http.StatusOK || !strings.Contains(p.body, part) {

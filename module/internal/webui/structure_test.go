@@ -172,7 +172,7 @@ func TestFailedSignInIsAnnouncedToScreenReaders(t *testing.T) {
 		{"hinted", LoginView{Form: testForm, Username: "maria"}, "", "password"},
 		{"failed", LoginView{Form: testForm, Username: "maria", Failed: true}, "login.failed", "password"},
 		{"limited", LoginView{Form: testForm, Failed: true, Limited: true}, "login.limited", "username"},
-		{"superseded", LoginView{Form: testForm, Username: "maria", Superseded: true}, "login.superseded", "password"},
+		{"outdated", LoginView{Form: testForm, Username: "maria", Outdated: true}, "login.outdated", "password"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := httptest.NewRecorder()

@@ -39,7 +39,7 @@ func (p *Pages) tryPages(files files) error {
 	form := Form{Action: "/trial-action", Token: "trial-token", Request: "r"}
 	views := map[string][]any{
 		"login": {LoginView{Form: form}, LoginView{Form: form, Client: "c", Username: "u", Failed: true, Unverified: true},
-			LoginView{Form: form, Limited: true}, LoginView{Form: form, Superseded: true}},
+			LoginView{Form: form, Limited: true}, LoginView{Form: form, Outdated: true}},
 		"consent": {ConsentView{Form: form, Client: "c"},
 			ConsentView{Form: form, Client: "c", Host: "h", User: "u", Scopes: []ScopeView{{"n", "t", true}, {Name: "n"}}, Remember: true,
 				Unverified: true, Account: "/a"}},

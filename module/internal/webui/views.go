@@ -26,8 +26,8 @@ type LoginView struct {
 	Failed bool
 	// Limited says: too many attempts, try later.
 	Limited bool
-	// Superseded says that the password was not checked: somebody has signed in at the browser since the page was shown.
-	Superseded bool
+	// Outdated says that the password was not checked: the page was old, or somebody has signed in at the browser since it was shown.
+	Outdated bool
 }
 
 // ConsentView is the consent page.

@@ -41,8 +41,8 @@ var states = []shown{
 	{"login limited", "Too many attempts", func(p *Pages, w http.ResponseWriter, lang string) {
 		p.Login(w, 429, LoginView{Form: form(lang), Failed: true, Limited: true})
 	}},
-	{"login superseded", "Sign in", func(p *Pages, w http.ResponseWriter, lang string) {
-		p.Login(w, 200, LoginView{Form: form(lang), Client: "Reader", Username: "maria", Superseded: true})
+	{"login outdated", "Sign in", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.Login(w, 200, LoginView{Form: form(lang), Client: "Reader", Username: "maria", Outdated: true})
 	}},
 	{"consent", "Allow access", func(p *Pages, w http.ResponseWriter, lang string) {
 		p.Consent(w, 200, ConsentView{Form: form(lang), Client: "Reader", Host: "reader.example", User: "maria", Scopes: scopes, Remember: true})

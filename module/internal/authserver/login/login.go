@@ -65,7 +65,7 @@ type form struct {
 	next               string  // a path of ours, "" for none
 	request            Request // nil for none
 	view               View    // to show the page again
-	used               bool    // somebody has signed in at this browser since the page was shown
+	outdated           bool    // somebody has signed in at this browser since the page was shown, or it was shown too long ago
 }
 
 // Post signs in and continues. A refused password is 401 for every reason alike, which tells password managers not to
@@ -76,8 +76,8 @@ func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case err != nil:
 		return err
-	case f.used:
-		return e.answerUsed(w, r, b, f)
+	case f.outdated:
+		return e.answerOutdated(w, r, f)
 	}
 	who, o, err := e.signIn(w, r, b, f)
 	if err != nil {
@@ -124,7 +124,7 @@ func (e *Endpoint) readForm(w http.ResponseWriter, r *http.Request) (b session.B
 		return b, f, err
 	}
 	var ours bool
-	if ours, f.used = checkFormToken(b, sent.Get("token")); !ours {
+	if ours, f.outdated = e.checkFormToken(b, sent.Get("token")); !ours {
 		return b, f, refusal.Forbid()
 	}
 	f.username, f.password = sent.Get("username"), sent.Get("password")
@@ -142,23 +142,27 @@ func (e *Endpoint) readForm(w http.ResponseWriter, r *http.Request) (b session.B
 	return b, f, password.CheckSize(f.username, f.password)
 }
 
-// answerUsed answers a form that has been used, such as one that a browser sends again when its user goes back and
+// answerOutdated answers a form that was used or is old, such as one that a browser sends again when its user goes back and
 // reloads. It ignores the password, and goes on for the user who is signed in, if that is the one whose name was typed.
-// Anybody else, who had the page open in another tab, gets a new form that says why: nobody must go on as another user than
-// they named.
-func (e *Endpoint) answerUsed(w http.ResponseWriter, r *http.Request, b session.Browser, f form) error {
+// Anybody else, who had the page open for long or in another tab, gets a new form that says why: nobody must go on as another
+// user than they named.
+func (e *Endpoint) answerOutdated(w http.ResponseWriter, r *http.Request, f form) error {
+	b, err := e.Welcome(w, r)
+	if err != nil {
+		return err
+	}
 	who, err := e.SignedIn(r)
 	if err != nil {
 		return err
 	}
+	var typed *password.Known
 	if who != nil {
-		typed := password.VouchesFor(e.Passwords.KnownUsers(r, b.Keys), b.Keys, f.username)
-		if typed == nil || typed.Subject != who.User.ID {
-			f.view.superseded = true
-			return e.ShowLogin(w, r, b, f.view)
-		}
+		typed = password.VouchesFor(e.Passwords.KnownUsers(r, b.Keys), b.Keys, f.username)
 	}
 	switch {
+	case typed == nil || typed.Subject != who.User.ID:
+		f.view.outdated = true
+		return e.ShowLogin(w, r, b, f.view)
 	case f.request != nil:
 		return f.request.ShowAgain()
 	case f.next != "":

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,7 +40,7 @@ type View struct {
 	Status     int // default 200
 	Failed     bool
 	Limited    bool
-	superseded bool
+	outdated   bool
 }
 
 // ShowLogin shows the login page.
@@ -54,22 +55,31 @@ func (p *Page) ShowLogin(w http.ResponseWriter, r *http.Request, b session.Brows
 	p.Pages.Login(w, cmp.Or(v.Status, http.StatusOK), webui.LoginView{
 		Form: webui.Form{
 			Lang: p.Pages.Language(r, v.Locales), Action: p.Site.Base + page.LoginPath,
-			Token: formToken(b), Request: v.Sealed,
+			Token: p.formToken(b), Request: v.Sealed,
 		},
-		Client: v.Title, Unverified: v.Unverified, Username: v.Username, Failed: v.Failed, Limited: v.Limited, Superseded: v.superseded,
+		Client: v.Title, Unverified: v.Unverified, Username: v.Username, Failed: v.Failed, Limited: v.Limited, Outdated: v.outdated,
 	})
 	return nil
 }
 
-// formToken makes the token of a sign-in form. It names the last sign-in, so that a form that was used is known as such.
-func formToken(b session.Browser) string {
-	return b.LastSignIn + "." + b.Token(actionLogin, b.LastSignIn)
+// formToken makes the token of a sign-in form. It names the last sign-in and the time, so that a form that was used or is old
+// is known as such.
+func (p *Page) formToken(b session.Browser) string {
+	shown := b.LastSignIn + "." + strconv.FormatInt(p.Now().Unix(), 36)
+	return shown + "." + b.Token(actionLogin, shown)
 }
 
-// checkFormToken reports whether this browser was shown a form with a token, and whether somebody has signed in there since.
-func checkFormToken(b session.Browser, token string) (ours, used bool) {
-	before, mac, _ := strings.Cut(token, ".")
-	return b.CheckToken(mac, actionLogin, before), before != b.LastSignIn
+// checkFormToken reports whether this browser was shown a form with a token, and whether the form is outdated: somebody has
+// signed in there since, or it took too long. A password that was refused while its user was locked must not work later, when
+// somebody else reloads the page.
+func (p *Page) checkFormToken(b session.Browser, token string) (ours, outdated bool) {
+	end := strings.LastIndexByte(token, '.')
+	if end < 0 || !b.CheckToken(token[end+1:], actionLogin, token[:end]) {
+		return false, false
+	}
+	before, at, _ := strings.Cut(token[:end], ".")
+	seconds, err := strconv.ParseInt(at, 36, 64)
+	return true, err != nil || before != b.LastSignIn || p.Now().Sub(time.Unix(seconds, 0)) >= p.RequestLife
 }
 
 // Require returns the signed-in user. If there is none, or the user is locked, it shows the login page, which leads to

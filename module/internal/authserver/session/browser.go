@@ -17,7 +17,7 @@ const useForm = "form" // of the keys' secret
 type Browser struct {
 	Keys *secret.Keys
 	ID   string // "" if the request came without our cookie
-	// LastSignIn changes with each sign-in and is "" before the first. Sign-in forms are bound to it, so that each signs
+	// LastSignIn is random and changes with each sign-in. Sign-in forms are bound to it, so that each signs
 	// somebody in once: the browser's history may keep one with its password.
 	LastSignIn string
 }
@@ -31,15 +31,22 @@ func (s *Sessions) Browser(r *http.Request) (Browser, error) {
 	return Browser{keys, TokenCookie(r, s.Cookies().Browser()), TokenCookie(r, s.Cookies().LastSignIn())}, nil
 }
 
-// Welcome is Browser for pages with a form: it sets the browser's cookie if there is none. An existing cookie stays,
+// Welcome is Browser for pages with a form: it sets the browser's cookies that are not there. An existing cookie stays,
 // so that forms in other tabs remain valid.
 func (s *Sessions) Welcome(w http.ResponseWriter, r *http.Request) (Browser, error) {
 	b, err := s.Browser(r)
-	if err == nil && b.ID == "" {
+	if err != nil {
+		return b, err
+	}
+	if b.ID == "" {
 		b.ID = secret.Token()
 		s.Cookies().Set(w, s.Cookies().Browser(), b.ID, 0)
 	}
-	return b, err
+	if b.LastSignIn == "" {
+		b.LastSignIn = secret.Token()
+		s.Cookies().Set(w, s.Cookies().LastSignIn(), b.LastSignIn, 0)
+	}
+	return b, nil
 }
 
 // Token makes the token of a form for action; about is the user who sees it, "" for nobody.
