@@ -55,7 +55,7 @@ var leaking = []string{
 	"Can't connect to MySQL server on 'db1' (110)",
 	`near "FROM": syntax error`,
 	`unrecognized token: "'x"`,
-	"table users has no column named foo",
+	"table users has no column named foo", "table Order Details has no column named price", `SQLITE_ERROR: table main."a b" has no column named price`,
 	"OSError: [Errno 28] No space left on device",
 	"billing: Connection refused",
 	"connect ECONNREFUSED billing:8080",
@@ -160,7 +160,7 @@ func TestOrdinaryTextsAreNotTakenForStackTraces(t *testing.T) {
 		`The role "editor" does not exist.`, "No such thumbnail: jpg::small", "Local time is missing.", "See internal note 5432.", "Ratio 16:9 or 4:3 only.",
 		"No route for /articles/7.", "at least one item is needed (none given)",
 		"Access denied for user 'ann'.", "You have no permission for table 5.", "Permission denied for this table.", "The connection timed out.", `near "Berlin"`,
-		"There is no file of this name.", "See /help/opt/in", "Fish &amp; chips, 1\\2", "The row has no column for it.", "The file has no column named price.", `1\\new`, "report.csv: no such file or directory",
+		"There is no file of this name.", "See /help/opt/in", "Fish &amp; chips, 1\\2", "The row has no column for it.", "The file has no column named price.", "The table in your file has no column named price.", `1\\new`, "report.csv: no such file or directory",
 	} {
 		if leaks(text) {
 			t.Errorf("%q is withheld", text)

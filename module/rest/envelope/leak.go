@@ -47,7 +47,7 @@ var shapes = []struct {
 	{[]string{"no such file or directory"}, regexp.MustCompile(`(?s)/.*no such file or directory|no such file or directory.*/`)},
 	{[]string{"permission denied for "}, regexp.MustCompile(`\bpermission denied for (table|relation|schema|database|sequence) \w`)},
 	{[]string{"access denied for user '"}, regexp.MustCompile(`\baccess denied for user '[^']*'@`)},
-	{[]string{" has no column named "}, regexp.MustCompile(`\btable \S+ has no column named `)},
+	{[]string{" has no column named "}, regexp.MustCompile(`(\btable \S+|(^|[^\w\s] ?)table (\w+\.)?[^.:,;]{1,64}) has no column named `)},
 	{[]string{" for column `"}, regexp.MustCompile("` at row \\d")},
 	{[]string{": syntax error"}, regexp.MustCompile(`\bnear "[^"]*": syntax error`)},
 	{[]string{" doesn't exist"}, regexp.MustCompile(`\btable '[^']+' doesn't exist`)},
