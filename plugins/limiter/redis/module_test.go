@@ -146,15 +146,15 @@ func TestLimiterWithoutURLSharesTheStoresRedis(t *testing.T) {
 	}
 }
 
-func TestProvisionAndOpenDoNotConnect(t *testing.T) {
+func TestProvisionDoesNotConnectAndOpenDoesNotWait(t *testing.T) {
 	before := runtime.NumGoroutine()
 	l := provisioned(t, &Limiter{Config: redisconn.Config{URL: "redis://127.0.0.1:1"}})
+	if n := runtime.NumGoroutine(); n > before {
+		t.Errorf("%d goroutines became %d", before, n)
+	}
 	s, err := l.Open(context.Background())
 	if err != nil {
 		t.Fatal(err)
-	}
-	if n := runtime.NumGoroutine(); n > before {
-		t.Errorf("%d goroutines became %d", before, n)
 	}
 	v, err := s.Decide(context.Background(), ratelimit.Request{Charges: []ratelimit.Charge{one("p", 1, 1e9, "s")}, OnOutage: ratelimit.OutageOpen})
 	if err != nil || !v.Outage {

@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	"errors"
 	"hash/maphash"
 	"strconv"
 	"sync"
@@ -12,9 +11,11 @@ import (
 )
 
 const (
-	reportEvery = 5 * time.Second
+	// reportEvery is also how long a node does not know of a new one: if Redis went away until then, it would admit too large a
+	// part.
+	reportEvery = time.Second
 	// nodeExpiry is how long after its last report a node counts as sharing the limits.
-	nodeExpiry = 3 * reportEvery
+	nodeExpiry = 15 * time.Second
 	// assumedNodes is the number of nodes until Redis has been reached once. A number that is
 	// too high admits too little in an outage, and one that is too low too much.
 	assumedNodes = 8
@@ -83,24 +84,15 @@ func (n *nodes) reportError() error {
 	return n.err
 }
 
-// reportNodes reports this node now and then.
+// reportNodes reports this node, also before its first request, until it is closed.
 func (s *Source) reportNodes() {
-	wait := time.NewTimer(0)
-	defer wait.Stop()
-	for first := true; ; first = false {
+	tick := time.NewTicker(reportEvery)
+	defer tick.Stop()
+	for s.conn.closing.Err() == nil {
+		_ = s.reportNode() // kept for Health
 		select {
 		case <-s.conn.closing.Done():
-			return
-		case <-wait.C:
-		}
-		err := s.reportNode()
-		if errors.Is(s.conn.closing.Err(), context.Canceled) {
-			return
-		}
-		if err != nil || first {
-			wait.Reset(time.Second) // so that Health soon sees the end of an outage, and nodes that start together count each other
-		} else {
-			wait.Reset(reportEvery)
+		case <-tick.C:
 		}
 	}
 }

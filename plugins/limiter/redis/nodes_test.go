@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -24,29 +25,23 @@ func TestEmptyRestartedRedisKeepsTheNodeCount(t *testing.T) {
 	}
 }
 
-// Nodes that start together count each other before the regular second report: if Redis went away until then, each would admit
-// too large a part.
-func TestNodesThatStartTogetherSoonCountEachOther(t *testing.T) {
+// A node is counted by the others soon after it has been opened, together with them or later, also before its first request: if
+// Redis went away until then, each would admit too large a part.
+func TestNewNodesAreSoonCounted(t *testing.T) {
 	server := redistest.Shared(t)
-	began := time.Now()
-	var nodes [3]*Source
-	for i := range nodes {
-		nodes[i] = open(t, config{settings: settings(t, server.URL(), "together:", patient)})
-		nodes[i].conn.spawn(nodes[i].reportNodes)
-	}
-	counted := func() bool { // with assumedNodes until the first report
-		for _, s := range nodes {
-			if n := s.nodes.count(); n < 3 || n == assumedNodes {
-				return false
+	var nodes []*Source
+	for _, more := range []int{2, 1} {
+		for range more {
+			nodes = append(nodes, open(t, config{settings: settings(t, server.URL(), "soon:", patient)}))
+		}
+		began := time.Now()
+		wrong := func(s *Source) bool { return s.nodes.count() != len(nodes) } // assumedNodes until the first report
+		for slices.ContainsFunc(nodes, wrong) {
+			if time.Since(began) > 4*time.Second {
+				t.Fatalf("%d nodes are not counted after %v", len(nodes), time.Since(began))
 			}
+			time.Sleep(20 * time.Millisecond)
 		}
-		return true
-	}
-	for !counted() {
-		if time.Since(began) > reportEvery-time.Second/2 {
-			t.Fatalf("%d, %d and %d nodes after %v", nodes[0].nodes.count(), nodes[1].nodes.count(), nodes[2].nodes.count(), time.Since(began))
-		}
-		time.Sleep(20 * time.Millisecond)
 	}
 }
 

@@ -44,7 +44,6 @@ type Source struct {
 	callers  uint32
 	salt     *saltState
 
-	startReports sync.Once
 	startReturns sync.Once
 
 	mu        sync.RWMutex // acquired before those of pipelines
@@ -74,6 +73,7 @@ func newSource(c config) (*Source, error) {
 	if s.conn, err = newConn(c.settings, c.now); err != nil {
 		return nil, err
 	}
+	s.conn.spawn(s.reportNodes)
 	return s, nil
 }
 
@@ -86,7 +86,6 @@ func (s *Source) Decide(ctx context.Context, r ratelimit.Request) (ratelimit.Ver
 	if err := ctx.Err(); err != nil {
 		return ratelimit.Verdict{}, err
 	}
-	s.ensureReports()
 	if len(r.Charges) == 0 {
 		return ratelimit.Verdict{Admitted: true, At: s.conn.wallTime(), Results: r.Results[:0]}, nil
 	}
@@ -149,15 +148,9 @@ func (s *Source) decideInOutage(ctx context.Context, r ratelimit.Request) (ratel
 	return s.fallback.Decide(r)
 }
 
-// ensureReports starts the reports of this node at the first call.
-func (s *Source) ensureReports() {
-	s.startReports.Do(func() { s.conn.spawn(s.reportNodes) })
-}
-
 // Health implements [ratelimit.OpenSource]. It sends nothing: it returns what requests and
-// the node's own reports have found. The reports start here if there was no request yet.
+// the node's own reports have found.
 func (s *Source) Health() error {
-	s.ensureReports()
 	if s.conn.isClosed() {
 		return errClosed
 	}
