@@ -93,10 +93,23 @@ func startAuthRequest(t *testing.T, g *harness.Gateway, api *harness.Upstream, i
 // overriding are fields with which some APIs run another method or path than that of the request.
 var overriding = []string{"X-HTTP-Method-Override", "DELETE", "X-HTTP-Method", "DELETE", "X-Method-Override", "DELETE", "X-Original-URL", "/admin", "X-Rewrite-URL", "/admin"}
 
+// posing are fields of a client that claims to be somebody else.
+var posing = []string{"X-Auth-Subject", "admin", "x-auth-client", "admin", "X-Auth-Scopes", "read write admin"}
+
+// spelt returns the fields under all names that some server takes for theirs.
+func spelt(fields []string) (all []string) {
+	for i := 0; i < len(fields); i += 2 {
+		for _, name := range harness.Spellings(fields[i]) {
+			all = append(all, name, fields[i+1])
+		}
+	}
+	return all
+}
+
 // ask sends a request as a client would that claims to be somebody else, and to make another request.
 func (f *front) ask(method, path, token string, header ...string) harness.Page {
 	f.t.Helper()
-	header = append(append(slices.Clone(overriding), header...), "X-Auth-Subject", "admin", "x-auth-client", "admin", "X-Auth-Scopes", "read write admin", "X_Auth_Subject", "admin")
+	header = append(slices.Concat(overriding, spelt(overriding), header, spelt(posing)), posing...)
 	if token != "" {
 		header = append(header, "Authorization", "Bearer "+token)
 	}
@@ -110,14 +123,17 @@ func (f *front) wantIdentity(uri, subject, client, scopes string) {
 	if len(hits) != 1 || hits[0].RequestURI != uri {
 		f.t.Fatalf("S23 the API saw %v, want %s", hits, uri)
 	}
-	for name, want := range map[string]string{"X-Auth-Subject": subject, "X-Auth-Client": client, "X-Auth-Scopes": scopes, "Authorization": "", "X_auth_subject": ""} {
-		if got := strings.Join(hits[0].Header[name], "|"); got != want {
-			f.t.Errorf("S23 the API saw %s %q, want %q", name, got, want)
-		}
-	}
+	want := map[string]string{"X-Auth-Subject": subject, "X-Auth-Client": client, "X-Auth-Scopes": scopes, "Authorization": ""}
 	for i := 0; i < len(overriding); i += 2 {
-		if got := hits[0].Header.Get(overriding[i]); got != "" {
-			f.t.Errorf("S23 the API saw %s %q", overriding[i], got)
+		want[overriding[i]] = ""
+	}
+	variables := make(map[string][]string)
+	for name, values := range hits[0].Header {
+		variables[harness.Variable(name)] = append(variables[harness.Variable(name)], values...)
+	}
+	for name, want := range want {
+		if got := strings.Join(variables[harness.Variable(name)], "|"); got != want {
+			f.t.Errorf("S23 the API saw %s %q, want %q", name, got, want)
 		}
 	}
 }

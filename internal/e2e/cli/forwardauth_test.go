@@ -42,6 +42,13 @@ func TestCaddyForwardAuthAsksAGuard(t *testing.T) {
 		t.Errorf("S23 a client's own token: %d", p.Status)
 	}
 	f.wantIdentity("/read", "client:machine", "machine", "read")
+	api.Answer(harness.PHPVariables(t))
+	php := f.ask("GET", "/read", own).JSON(t)
+	if php["HTTP_X_AUTH_SUBJECT"] != "client:machine" || php["HTTP_X_HTTP_METHOD_OVERRIDE"] != nil {
+		t.Errorf("S23 PHP saw %v", php)
+	}
+	api.Answer(nil)
+	f.wantIdentity("/read", "client:machine", "machine", "read")
 
 	f.wantRefused(f.ask("GET", "/read", ""), http.StatusUnauthorized, `Bearer realm="https://api.example", scope="read"`)
 	f.wantRefused(f.ask("POST", "/read", ""), http.StatusUnauthorized, `scope="write"`)

@@ -30,6 +30,7 @@ LoadModule authz_core_module $MODULES/mod_authz_core.so
 LoadModule authz_user_module $MODULES/mod_authz_user.so
 LoadModule setenvif_module $MODULES/mod_setenvif.so
 LoadModule headers_module $MODULES/mod_headers.so
+LoadModule lua_module $MODULES/mod_lua.so
 LoadModule proxy_module $MODULES/mod_proxy.so
 LoadModule proxy_http_module $MODULES/mod_proxy_http.so
 LoadModule auth_openidc_module $MODULES/mod_auth_openidc.so
@@ -188,6 +189,7 @@ func startApache(t *testing.T, port int, site string) *apache {
 	}
 	write("www/protected/index.html", "inside")
 	write("www/bye.html", "bye")
+	write("plain-names.lua", recipe(t, resourceServer, "lua"))
 	as := ""
 	if me, err := user.Current(); err == nil && me.Uid == "0" {
 		as = "User www-data\nGroup www-data"
