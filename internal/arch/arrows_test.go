@@ -66,7 +66,7 @@ var allowed = map[string][]string{
 	"module/internal/rest/quota":            {"module/internal/secret", "module/store"},
 	"module/internal/rest/idempotent":       {"module/internal/rest/operation", "module/internal/rest/quota", "module/internal/rest/request", "module/internal/rest/responsewriter", "module/internal/secret", "module/internal/token", "module/store"},
 	"module/internal/rest/jobapi":           {"module/internal/audit", "module/internal/fairshare", "module/internal/metrics", "module/internal/rest/operation", "module/internal/rest/quota", "module/internal/token", "module/rest/job", "module/store"},
-	"module/internal/rest/operation":        {"module/internal/rest/answer", "module/internal/rest/mapping", "module/internal/rest/responsewriter", "module/internal/rest/routes", "module/internal/token"},
+	"module/internal/rest/operation":        {"module/internal/rest/answer", "module/internal/rest/mapping", "module/internal/rest/responsewriter", "module/internal/rest/routes", "module/internal/secret", "module/internal/token"},
 	"module/internal/rest/cursorpages":      {"module/internal/rest/answer", "module/internal/rest/headers", "module/internal/rest/mapping", "module/internal/rest/operation", "module/internal/rest/responsewriter", "module/internal/rest/routes", "module/internal/rest/translate", "module/rest/list"},
 	"module/internal/rest/request":          {"module/guard", "module/internal/httpx", "module/rest/resource"},
 	"module/internal/rest/rpc":              {"module/internal/rest/xmljson"},

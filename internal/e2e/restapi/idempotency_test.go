@@ -230,39 +230,3 @@ func TestIdempotentAnswerSurvivesAReload(t *testing.T) {
 		t.Errorf("%d %s", p.Status, p.Body)
 	}
 }
-
-// An API that heeds keys, and to which all callers are one account, must not answer one with what it did for another.
-func TestAPIGetsAnotherKeyForEachCaller(t *testing.T) {
-	var away atomic.Bool
-	u := newRecorded(t, func(w http.ResponseWriter, q *http.Request) {
-		if away.Load() {
-			w.WriteHeader(http.StatusServiceUnavailable)
-			return
-		}
-		says("application/json", `{"id":1}`)(w, q)
-	})
-	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "open", "idempotency": true}, {"path": "plain"}]`)
-	sent := func(client, path, key string, header ...string) string {
-		t.Helper()
-		r.do(client, "POST", path, `{"n":1}`, append(header, "Idempotency-Key", key)...)
-		hit, _ := u.last(t)
-		return hit.Header.Get("Idempotency-Key")
-	}
-	away.Store(true)
-	first := sent("", "/open", "k1", "X-Api-Key", "ann")
-	away.Store(false)
-	if again := sent("", "/open", `"k1"`, "X-Api-Key", "ann"); again != first || len(first) != 34 {
-		t.Errorf("%s, and then %s: nothing was done, so it is the same request", first, again)
-	}
-	for name, other := range map[string]string{
-		"another caller": sent("", "/open", "k1", "X-Api-Key", "bob"), "a client": sent("writer", "/open", "k1"),
-		"another key": sent("", "/open", "k2", "X-Api-Key", "ann"), "the client's own": `"k1"`,
-	} {
-		if other == first {
-			t.Errorf("%s: %s", name, other)
-		}
-	}
-	if own := sent("writer", "/plain", "k1"); own != "k1" {
-		t.Errorf("without idempotency: %s", own)
-	}
-}

@@ -1,13 +1,10 @@
 package batch
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
 	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
@@ -70,7 +67,7 @@ func newPlan(c *operation.Call, forbidden func(path string) bool) (*plan, *envel
 			refused.Field = g.Item(refused.Field)
 			return nil, refused
 		}
-		dropBatchFields(c, path, &up)
+		dropBatchFields(c, item, &up)
 		p.changes[g.ID] = change{item, up}
 	}
 	return p, nil
@@ -107,30 +104,12 @@ func changeRequest(c *operation.Call, item routes.Match, g Group, effort *valida
 // dropBatchFields keeps header fields that belong to the whole batch from the request for one
 // item. An Idempotency-Key becomes one for each item: an API that honours the client's own would
 // take the second change for a repetition of the first.
-func dropBatchFields(c *operation.Call, path string, up *mapping.Upstream) {
+func dropBatchFields(c *operation.Call, item routes.Match, up *mapping.Upstream) {
 	for _, name := range []string{"If-Modified-Since", "If-Range", "Range", "Prefer", "Content-Digest", "Repr-Digest", "Content-Md5", "Digest"} {
 		up.Set[name] = nil
 	}
-	key := c.Asked.Header.Get("Idempotency-Key")
-	if key == "" {
-		up.Set["Idempotency-Key"] = nil
-		return
+	up.Set[operation.KeyHeader] = nil
+	if key := c.APIKey(item); key != "" {
+		up.Set.Set(operation.KeyHeader, key)
 	}
-	client, subject := "", ""
-	if c.Access != nil {
-		client, subject = c.Access.Client, c.Access.Subject
-	}
-	sum := sha256.New()
-	parts := []string{"batch item", client, subject, key, c.VersionPrefix + path}
-	if c.VersionPrefix == "" && c.MediaType != "" { // either the prefix or the media type names the version
-		parts = append(parts, c.MediaType)
-	}
-	for _, part := range parts {
-		_, _ = sum.Write([]byte(base64.RawStdEncoding.EncodeToString([]byte(part)) + ".")) // the alphabet has no dot
-	}
-	derived := base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:24])
-	if strings.HasPrefix(key, `"`) {
-		derived = `"` + derived + `"`
-	}
-	up.Set.Set("Idempotency-Key", derived)
 }

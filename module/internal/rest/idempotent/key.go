@@ -7,16 +7,16 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
 	"github.com/gatehouse/gatehouse/module/internal/rest/quota"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// Header is the field with the key (draft-ietf-httpapi-idempotency-key-header), replayed
-// the one of an answer that was given before.
+// Header is the field with the key, replayed the one of an answer that was given before.
 const (
-	Header   = "Idempotency-Key"
+	Header   = operation.KeyHeader
 	replayed = "Idempotency-Replayed"
 )
 
@@ -38,17 +38,13 @@ type Key struct {
 	Text string
 }
 
-// Parse reads the field. given is false, without a refusal, when there is none. The text
-// may stand in quotes, as the draft has it, or without, as most clients send it.
+// Parse reads the field. given is false, without a refusal, when there is none.
 func Parse(h http.Header) (text string, given bool, refused *envelope.Refusal) {
 	values := h[Header]
 	if len(values) == 0 {
 		return "", false, nil
 	}
-	text = strings.TrimSpace(values[0])
-	if len(text) > 1 && text[0] == '"' && text[len(text)-1] == '"' {
-		text = text[1 : len(text)-1]
-	}
+	text, _ = operation.KeyText(values[0])
 	if len(values) > 1 || text == "" || len(text) > maxKey || strings.ContainsFunc(text, func(c rune) bool {
 		return c < ' ' || c > '~' || c == '"' || c == '\\'
 	}) {
@@ -61,10 +57,6 @@ func Parse(h http.Header) (text string, given bool, refused *envelope.Refusal) {
 func (k Key) record() store.Key {
 	return store.Key{Kind: store.KindIdempotency, ID: name(k.hash("record"))}
 }
-
-// upstream is the key that the API gets. It is another one for each caller, since all may be one to the API, which would
-// answer one user with what it did for another.
-func (k Key) upstream() string { return name(k.hash("upstream")[:24]) }
 
 // strangers is how many times the keys of a client all callers without a token have together.
 const strangers = 10

@@ -79,9 +79,7 @@ func (h *Handler) Serve(w http.ResponseWriter, c *operation.Call, next operation
 		answer.replay(w)
 		return nil
 	}
-	header := c.Request.Header.Clone()
-	header.Set(Header, `"`+key.upstream()+`"`)
-	return h.carry(w, c, header, body, attempt, next)
+	return h.carry(w, withAPIKey(c), body, attempt, next)
 }
 
 func (h *Handler) key(c *operation.Call, text string) Key {
@@ -113,13 +111,26 @@ var credentials = []string{
 	"Authorization", "Cookie", "X-Api-Key", "Api-Key", "Apikey", "X-Apikey", "X-Auth-Token", "X-Auth-Key", "X-Access-Token", "X-Token", "Private-Token",
 }
 
-// carry lets next carry out a call with another header, and records the outcome before the client is answered.
-func (h *Handler) carry(w http.ResponseWriter, c *operation.Call, header http.Header, body []byte, attempt *Attempt, next operation.Handler) (err error) {
+// withAPIKey returns the call with the key that the API gets. It is the client's own where the gateway
+// does not know the caller: the API does, and one who repeats a request after renewing credentials is
+// another caller to the gateway, but not to the API.
+func withAPIKey(c *operation.Call) *operation.Call {
+	if c.Access == nil {
+		return c
+	}
+	own := *c
+	own.Request = c.Request.Clone(c.Request.Context())
+	own.Request.Header.Set(Header, c.APIKey(c.Match))
+	own.Asked.Header = own.Request.Header
+	return &own
+}
+
+// carry lets next carry out a call, and records the outcome before the client is answered.
+func (h *Handler) carry(w http.ResponseWriter, c *operation.Call, body []byte, attempt *Attempt, next operation.Handler) (err error) {
 	ctx, cancel := outliving(c.Request.Context(), carryTime)
 	defer cancel()
 	own := *c
 	own.Request = c.Request.WithContext(ctx)
-	own.Request.Header, own.Asked.Header = header, header
 	if !c.Match.Operation.Requests.ReadsBody() {
 		own.Request.Body, own.Request.ContentLength, own.Request.TransferEncoding = request.InMemory(body), int64(len(body)), nil
 	}
