@@ -2,6 +2,7 @@ package ldap
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
@@ -214,15 +215,14 @@ func (d *dir) checkPassword(ctx context.Context, entry *ldap.Entry, password str
 	case entry != nil:
 		dn = entry.DN
 	case dn == "":
-		dn = "cn=nobody," + d.s.base
+		dn = d.nobody()
 	default:
 		password = d.s.password
 	}
 	err = d.bindAs(ctx, dn, password)
-	if isUnwilling(err) && d.s.bindDN != "" {
-		// It may be unwilling to bind anybody, and that is no answer about a password.
-		if general := d.bindAs(ctx, d.s.bindDN, d.s.password); isUnwilling(general) {
-			return false, fmt.Errorf("the LDAP server refuses every bind, that of bind_dn too: %w", general)
+	if isUnwilling(err) {
+		if general := d.refusalOfAll(ctx, err); general != nil {
+			return false, general
 		}
 	}
 	// One table for the known and the unknown: a server in trouble must not tell them apart.
@@ -238,6 +238,25 @@ func (d *dir) checkPassword(ctx context.Context, entry *ldap.Entry, password str
 	}
 	return false, fmt.Errorf("binding to the LDAP server: %w", err)
 }
+
+// refusalOfAll is an error if the server is unwilling to bind anybody, which is no answer about a password. Without bind_dn
+// there is no password to try that is right: a server that takes binds says of nobody's that it is wrong.
+func (d *dir) refusalOfAll(ctx context.Context, refusal error) error {
+	if d.s.bindDN != "" {
+		if err := d.bindAs(ctx, d.s.bindDN, d.s.password); isUnwilling(err) {
+			return fmt.Errorf("the LDAP server refuses every bind, that of bind_dn too: %w", err)
+		}
+		return nil
+	}
+	said, ok := errors.AsType[*ldap.Error](refusal)
+	if err := d.bindAs(ctx, d.nobody(), rand.Text()); ok && ldap.IsErrorWithCode(err, said.ResultCode) {
+		return fmt.Errorf("the LDAP server refuses every bind: %w", err)
+	}
+	return nil
+}
+
+// nobody is a name that no entry has.
+func (d *dir) nobody() string { return "cn=nobody," + d.s.base }
 
 func (d *dir) bindAs(ctx context.Context, dn, password string) error {
 	return d.binds.withConn(ctx, func(c *ldap.Conn) error { return c.Bind(dn, password) })
