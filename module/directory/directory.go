@@ -38,8 +38,9 @@ func (u *User) Texts() map[string]*string {
 	}
 }
 
-// ErrUnclear says that the directory gave an answer about a password that is neither a yes nor a no. What it gives to wrong
-// passwords alone tells them apart, so such an attempt to sign in is counted, while other faults are not.
+// ErrUnclear says that the directory gave an answer about a password that is neither a yes nor a no, or none after it may
+// have read the password. What it does for wrong passwords alone tells them apart, so such an attempt to sign in is counted,
+// while other faults are not.
 var ErrUnclear = errors.New("the answer about a password is unclear")
 
 // Directory finds users. It MUST be safe for concurrent use. Every error is a

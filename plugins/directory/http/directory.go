@@ -8,11 +8,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -79,16 +77,13 @@ func (d *dir) Authenticate(ctx context.Context, username, password string) (dire
 	if err != nil {
 		return directory.User{}, false, err
 	}
-	var answered atomic.Bool // if only by a header that cannot be read
-	status, answer, err := d.sendRequest(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotFirstResponseByte: func() { answered.Store(true) },
-	}), http.MethodPost, d.s.url, kind, body)
+	status, answer, sent, err := d.sendCredentials(ctx, kind, body)
 	var u directory.User
 	if ok = err == nil && !slices.Contains(d.s.refused, status); ok {
 		u, ok, err = d.readAnswer(status, answer, typed)
 	}
 	if err != nil {
-		if (answered.Load() || isMalformed(err)) && status < http.StatusInternalServerError {
+		if sent && status < http.StatusInternalServerError {
 			err = unclear{err}
 		}
 		return directory.User{}, false, err
@@ -142,6 +137,23 @@ func (d *dir) credentials(username, password string) (body []byte, kind string, 
 	}
 	form := url.Values{d.s.username: {username}, d.s.password: {password}}
 	return []byte(form.Encode()), "application/x-www-form-urlencoded", nil
+}
+
+// sendCredentials asks about a password. sent tells that the endpoint may have read it: some end the connection in place of
+// an answer to wrong ones. If a kept connection ends so, the request is sent once more on a new one: servers end those that
+// are idle at any time, and net/http does not repeat a POST.
+func (d *dir) sendCredentials(ctx context.Context, kind string, body []byte) (status int, answer []byte, sent bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
+	defer cancel()
+	for again := true; ; again = false {
+		var t trace
+		status, answer, err = d.sendRequest(t.attach(ctx), http.MethodPost, d.s.url, kind, body)
+		answered := t.answered.Load() || isMalformed(err)
+		if err == nil || answered || !again || !t.reused.Load() || ctx.Err() != nil {
+			return status, answer, answered || t.written.Load(), err
+		}
+		d.client.CloseIdleConnections() // the others are as old
+	}
 }
 
 // sendRequest sends one request and reads the whole answer, so that the connection can be used
@@ -201,7 +213,7 @@ func (d *dir) readAnswer(status int, body []byte, typed string) (u directory.Use
 }
 
 // isMalformed reports whether an answer over HTTP/2 had a header that cannot be read, of which httptrace says nothing. An
-// endpoint that resets the stream itself has said nothing.
+// endpoint that resets the stream itself has not answered.
 func isMalformed(err error) bool {
 	said, ok := errors.AsType[http2.StreamError](err)
 	return ok && said.Cause != nil && said.Cause.Error() != "received from peer"

@@ -7,12 +7,14 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"golang.org/x/net/http2"
@@ -62,58 +64,154 @@ func TestAnswersThatBreakOffAreUnclear(t *testing.T) {
 	}
 }
 
-// So may one whose header cannot be read. An endpoint that says nothing at all may be away.
+// So may one whose header cannot be read, and a connection that ends without one.
 func TestAnswersWithoutAReadableHeaderAreUnclear(t *testing.T) {
-	for answer, unclear := range map[string]bool{
-		"HTTP/1.1 401 Unauthorized\r\nContent-Length: two\r\n\r\n{}":                    true,
-		"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}": true,
-		"HTTP/1.1 302 Found\r\nLocation: /login?100%\x01\r\nContent-Length: 0\r\n\r\n":  true,
-		"HTTP/1.1 302 Found\r\nLocation: /login/100%\r\nContent-Length: 0\r\n\r\n":      true,
-		"HTTP/1.1 401 Unauthorized\r\nX: " + strings.Repeat("x", 128<<10) + "\r\n\r\n":  true,
-		"wrong password\r\n": true,
-		"":                   false,
+	for _, answer := range []string{
+		"HTTP/1.1 401 Unauthorized\r\nContent-Length: two\r\n\r\n{}",
+		"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+		"HTTP/1.1 302 Found\r\nLocation: /login?100%\x01\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 302 Found\r\nLocation: /login/100%\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 401 Unauthorized\r\nX: " + strings.Repeat("x", 128<<10) + "\r\n\r\n",
+		"wrong password\r\n",
+		"",
 	} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = l.Close() })
-		go func() {
-			for {
-				c, err := l.Accept()
-				if err != nil {
-					return
-				}
-				if r, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
-					_, _ = io.Copy(io.Discard, r.Body) // what is left unread would reset the connection
-				}
+		url := listen(t, func(c net.Conn) {
+			if readRequest(bufio.NewReader(c)) == nil {
 				_, _ = io.WriteString(c, answer)
-				_ = c.Close()
 			}
-		}()
-		d := opened(t, &Source{URL: "http://" + l.Addr().String(), Lookup: "http://" + l.Addr().String() + "/{id}"})
-		if _, ok, err := d.Authenticate(t.Context(), "ann", "secret"); ok || err == nil || errors.Is(err, directory.ErrUnclear) != unclear {
+		})
+		d := opened(t, &Source{URL: url, Lookup: url + "/{id}"})
+		if _, ok, err := d.Authenticate(t.Context(), "ann", "secret"); ok || !errors.Is(err, directory.ErrUnclear) {
 			t.Errorf("%.60q: %t, %v", answer, ok, err)
 		}
 	}
 }
 
+// listen is an endpoint that serves each connection so and then closes it.
+func listen(t *testing.T, serve func(net.Conn)) (url string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				serve(c)
+				_ = c.Close()
+			}()
+		}
+	}()
+	return "http://" + l.Addr().String()
+}
+
+// readRequest reads all of a request: what is left unread would reset the connection.
+func readRequest(from *bufio.Reader) error {
+	r, err := http.ReadRequest(from)
+	if err == nil {
+		_, err = io.Copy(io.Discard, r.Body)
+	}
+	return err
+}
+
+const annsAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{\"id\":\"u-1\"}"
+
+// An endpoint may end a kept connection at any time, also while a request is on its way. On a new one it answers.
+func TestKeptConnectionThatEndsIsReplaced(t *testing.T) {
+	var connections atomic.Int32
+	url := listen(t, func(c net.Conn) {
+		connections.Add(1)
+		from := bufio.NewReader(c)
+		if readRequest(from) == nil {
+			_, _ = io.WriteString(c, annsAnswer)
+			_ = readRequest(from)
+		}
+	})
+	d := opened(t, &Source{URL: url, Lookup: url + "/{id}"})
+	for range 20 {
+		if u, ok, err := d.Authenticate(t.Context(), "ann", "secret"); !ok || err != nil || u.ID != "u-1" {
+			t.Fatalf("%+v, %t, %v", u, ok, err)
+		}
+	}
+	if n := connections.Load(); n != 20 {
+		t.Errorf("%d connections", n)
+	}
+}
+
+// Whoever can sign in must not get guesses that are not counted from the connection that the endpoint keeps after that.
+func TestWrongPasswordsThatEndAKeptConnectionAreUnclear(t *testing.T) {
+	url := listen(t, func(c net.Conn) {
+		for from := bufio.NewReader(c); ; {
+			r, err := http.ReadRequest(from)
+			if err != nil || r.FormValue("password") != "secret" {
+				return
+			}
+			_, _ = io.WriteString(c, annsAnswer)
+		}
+	})
+	d := opened(t, &Source{URL: url, Lookup: url + "/{id}"})
+	for range 5 {
+		if _, ok, err := d.Authenticate(t.Context(), "ann", "secret"); !ok || err != nil {
+			t.Fatalf("%t, %v", ok, err)
+		}
+		if _, ok, err := d.Authenticate(t.Context(), "ann", "wrong"); ok || !errors.Is(err, directory.ErrUnclear) {
+			t.Errorf("%t, %v", ok, err)
+		}
+	}
+}
+
+// An endpoint that cannot be reached has heard no password.
+func TestOutageIsNotUnclear(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.Close()
+	untrusted := httptest.NewUnstartedServer(nil)
+	untrusted.Config.ErrorLog = log.New(io.Discard, "", 0)
+	untrusted.StartTLS()
+	t.Cleanup(untrusted.Close)
+	for name, url := range map[string]string{"refused": "http://" + l.Addr().String(), "certificate": untrusted.URL} {
+		d := opened(t, &Source{URL: url, Lookup: url + "/{id}"})
+		if _, ok, err := d.Authenticate(t.Context(), "ann", "secret"); ok || err == nil || errors.Is(err, directory.ErrUnclear) {
+			t.Errorf("%s: %t, %v", name, ok, err)
+		}
+	}
+}
+
+// It may go away between two sign-ins.
+func TestOutageAfterASignInIsNotUnclear(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"id":"u-1"}`) }))
+	t.Cleanup(s.Close)
+	d := opened(t, &Source{URL: s.URL, Lookup: s.URL + "/{id}"})
+	if _, ok, err := d.Authenticate(t.Context(), "ann", "secret"); !ok || err != nil {
+		t.Fatalf("%t, %v", ok, err)
+	}
+	s.Close()
+	if _, ok, err := d.Authenticate(t.Context(), "ann", "secret"); ok || err == nil || errors.Is(err, directory.ErrUnclear) {
+		t.Errorf("%t, %v", ok, err)
+	}
+}
+
 // Over HTTP/2, too.
 func TestAnswersOverHTTP2WithoutAReadableHeaderAreUnclear(t *testing.T) {
-	for name, c := range map[string]struct {
-		answer  func(f *http2.Framer, stream uint32) error
-		unclear bool
-	}{
-		"control character": {fields(":status", "401", "x-reason", "wrong\x01"), true},
-		"capital letter":    {fields(":status", "401", "X-Reason", "wrong"), true},
-		"no status":         {fields("x-reason", "wrong"), true},
-		"reset":             {func(f *http2.Framer, stream uint32) error { return f.WriteRSTStream(stream, http2.ErrCodeInternal) }, false},
+	for name, answer := range map[string]func(f *http2.Framer, stream uint32) error{
+		"control character": fields(":status", "401", "x-reason", "wrong\x01"),
+		"capital letter":    fields(":status", "401", "X-Reason", "wrong"),
+		"no status":         fields("x-reason", "wrong"),
+		"reset":             func(f *http2.Framer, stream uint32) error { return f.WriteRSTStream(stream, http2.ErrCodeInternal) },
+		"end":               func(*http2.Framer, uint32) error { return io.EOF },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewUnstartedServer(nil)
 			s.TLS = &tls.Config{NextProtos: []string{"h2"}}
 			s.Config.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){
-				"h2": func(_ *http.Server, conn *tls.Conn, _ http.Handler) { serveFrames(conn, c.answer) },
+				"h2": func(_ *http.Server, conn *tls.Conn, _ http.Handler) { serveFrames(conn, answer) },
 			}
 			s.StartTLS()
 			t.Cleanup(s.Close)
@@ -122,7 +220,7 @@ func TestAnswersOverHTTP2WithoutAReadableHeaderAreUnclear(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := opened(t, &Source{URL: s.URL, Lookup: s.URL + "/{id}", CA: ca})
-			if _, ok, err := d.Authenticate(t.Context(), "ann", "secret"); ok || err == nil || errors.Is(err, directory.ErrUnclear) != c.unclear {
+			if _, ok, err := d.Authenticate(t.Context(), "ann", "secret"); ok || !errors.Is(err, directory.ErrUnclear) {
 				t.Errorf("%t, %v", ok, err)
 			}
 		})
@@ -141,7 +239,7 @@ func fields(pairs ...string) func(f *http2.Framer, stream uint32) error {
 	}
 }
 
-// serveFrames answers all requests of a connection.
+// serveFrames answers all requests of a connection, each when it has all of it.
 func serveFrames(c net.Conn, answer func(f *http2.Framer, stream uint32) error) {
 	defer func() { _ = c.Close() }()
 	if _, err := io.ReadFull(c, make([]byte, len(http2.ClientPreface))); err != nil {
@@ -151,7 +249,7 @@ func serveFrames(c net.Conn, answer func(f *http2.Framer, stream uint32) error) 
 	err := f.WriteSettings()
 	for err == nil {
 		var frame http2.Frame
-		if frame, err = f.ReadFrame(); err == nil && frame.Header().Type == http2.FrameHeaders {
+		if frame, err = f.ReadFrame(); err == nil && frame.Header().Type == http2.FrameData && frame.Header().Flags.Has(http2.FlagDataEndStream) {
 			err = answer(f, frame.Header().StreamID)
 		}
 	}

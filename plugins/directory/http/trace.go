@@ -1,0 +1,26 @@
+package http
+
+import (
+	"context"
+	"net/http/httptrace"
+	"sync/atomic"
+)
+
+// trace is how far a request came.
+type trace struct {
+	reused   atomic.Bool // its connection had been used before
+	written  atomic.Bool // all of it, as far as this side can tell
+	answered atomic.Bool // if only by a header that cannot be read; over HTTP/2 only by one that can
+}
+
+// attach returns a context for the request. net/http may send it on several connections, of which the last one counts.
+func (t *trace) attach(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(c httptrace.GotConnInfo) {
+			t.reused.Store(c.Reused)
+			t.written.Store(false)
+		},
+		WroteRequest:         func(w httptrace.WroteRequestInfo) { t.written.Store(w.Err == nil) },
+		GotFirstResponseByte: func() { t.answered.Store(true) },
+	})
+}
