@@ -79,7 +79,7 @@ var allowed = map[string][]string{
 	"module/internal/rest/pathpattern":      nil,
 	"module/internal/rest/turns":            nil,
 	"module/rest/resource":                  {"module/rest/compose", "module/internal/rest/pathpattern", "module/rest/link", "module/rest/list", "module/rest/supply", "module/rest/validate", "module/internal/rest/xmljson"},
-	"module/internal/rest/fieldnames":       {"module/rest/resource", "module/rest/validate"},
+	"module/internal/rest/fieldnames":       {"module/rest/resource", "module/rest/supply", "module/rest/validate"},
 	"module/internal/rest/mapping":          {"module/internal/rest/fieldnames", "module/internal/rest/pathpattern", "module/internal/rest/rpc", "module/internal/rest/turns", "module/internal/rest/xmljson", "module/rest/compose", "module/rest/list", "module/rest/resource", "module/rest/supply", "module/rest/validate"},
 	"module/internal/rest/answer":           {"module/internal/rest/fieldnames", "module/internal/rest/headers", "module/internal/rest/pathpattern", "module/internal/rest/xmljson", "module/rest/link", "module/rest/list", "module/rest/resource"},
 	"module/internal/rest/routes":           {"module/internal/rest/answer", "module/internal/rest/fieldnames", "module/internal/rest/mapping", "module/internal/rest/pathpattern", "module/internal/rest/rpc", "module/rest/resource", "module/rest/supply", "module/rest/validate"},

@@ -103,8 +103,8 @@ func (n Names) With(names ...string) Names {
 }
 
 // Has reports whether an upstream could read a client's name as one of these: in another letter case, with
-// brackets, with characters that PHP turns into underscores, with a NUL at the end, or in camelCase instead of
-// snake_case, since readers of protobuf and djangorestframework-camel-case take apiKey for api_key.
+// brackets, with characters that PHP turns into underscores, with a NUL at the end, with a parenthesis behind it, or in
+// camelCase instead of snake_case, since readers of protobuf and djangorestframework-camel-case take apiKey for api_key.
 func (n Names) Has(name string) bool {
 	return len(n) > 0 && (n[plainName(name)] || n[plainName(openBracketReplaced(name))])
 }
@@ -124,8 +124,17 @@ func (n Names) HasInBrackets(name string) bool {
 // gateway sends them, not clients, and some APIs have both.
 func SameName(a, b string) bool { return underscored(a) == underscored(b) }
 
+// WithoutParenthesis returns what is in front of the first parenthesis in a name. Rails assigns the parts of a date,
+// `due(1i)` and `due(2i)`, to due, and `approved(1i)` to approved.
+func WithoutParenthesis(name string) string {
+	if at := strings.IndexByte(name, '('); at > 0 {
+		return name[:at]
+	}
+	return name
+}
+
 // plainName returns the name as the most lenient upstream reads it: what is in front of the brackets, or else in the
-// first of them, reduced to letters and digits in lower case.
+// first of them, without what a parenthesis begins, reduced to letters and digits in lower case.
 func plainName(name string) string { return strings.ReplaceAll(underscored(name), "_", "") }
 
 // underscored is plainName with an underscore for each other character between letters or digits, as PHP reads the name.
@@ -134,7 +143,7 @@ func underscored(name string) string {
 	if word < 0 {
 		return ""
 	}
-	name = name[word:]
+	name = WithoutParenthesis(name[word:])
 	if end := strings.IndexAny(name, "[]\x00"); end >= 0 {
 		name = name[:end]
 	}

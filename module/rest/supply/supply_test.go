@@ -70,6 +70,7 @@ func TestAliasesOfReservedNamesAreReserved(t *testing.T) { // R11
 		"token": true, "Token": true, "TOKEN": true, " token": true, "token ": true, "token[]": true, "token[0]": true, "token[": true, "[token]": true,
 		"token\x00x": true, "api.key": true, "api key": true, "api_key": true, "API-KEY": true, "toKen": true, "_token": true,
 		"api[key": true, "Api[KEY": true, "api[key\x00]": true, "api[key]": false, "api[keys": false, "api[key][x": false,
+		"token(1i)": true, "[token(1)]": true, "Api.Key(1i)": true, "token (": true, "to(ken)": false, "tokens(1i)": false, "(token)": true, // Rails
 		"apiKey": true, "ApiKey": true, "apiKey[]": true, "APIKey\x00x": true, // protobuf, djangorestframework-camel-case
 		"tokens": false, "x-own": false, "key": false, "": false, "[]": false, "a[token]": false,
 	} {

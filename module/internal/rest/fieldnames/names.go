@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
 // Names are the compiled names and values of one resource's members.
@@ -84,9 +85,10 @@ func (n *Names) ChangeBodies() bool { return len(n.ours) > 0 || len(n.words) > 0
 
 // Normalize returns the name under which an upstream may store a parameter: PHP removes leading spaces,
 // and replaces other spaces and dots with underscores; many programs (of .NET, Go and databases) ignore
-// case; to json-c and cJSON a NUL ends a name.
+// case; to json-c and cJSON a NUL ends a name, to Rails a parenthesis.
 func Normalize(name string) string {
 	name, _, _ = strings.Cut(strings.TrimLeft(name, " "), "\x00")
+	name = supply.WithoutParenthesis(name)
 	name = strings.Map(func(c rune) rune {
 		if c == ' ' || c == '.' {
 			return '_'

@@ -30,6 +30,10 @@ func TestBodiesGetUpstreamNamesAndValues(t *testing.T) {
 		`{"su.bject":"a"}`:                 `su.bject="a"`,
 		`{"state\u0000":"x"}`:              "state\x00 is not a field of this resource",
 		`{" State":"open"}`:                ` State is not a field of this resource`,
+		`{"state(1i)":"open"}`:             `state(1i) is not a field of this resource`, // Rails
+		`{"Subject()":"a"}`:                `Subject() is not a field of this resource`,
+		`{"states(1i)":"open"}`:            `states(1i)="open"`,
+		`{"(state)":"open"}`:               `(state)="open"`,
 		`{"X-HTTP-Method-Override":"PUT"}`: `X-HTTP-Method-Override must not be there: the method of a request cannot be overridden`,
 		`{"x-method-override":"PUT"}`:      `x-method-override must not be there: the method of a request cannot be overridden`,
 		`{"_method":"PUT"}`:                `_method must not be there: the method of a request cannot be overridden`,
@@ -69,6 +73,8 @@ func TestNamesInsideMembersHaveOneSpelling(t *testing.T) {
 		`{"author":{"__proto__":{"role":"admin"}}}`:                     "/author/__proto__", // JavaScript's Object.assign
 		`{"__proto__":{"other":"x"}}`:                                   "__proto__",
 		`{"other":{"__proto__":{"role":"x"}}}`:                          "",
+		`{"author":{"role(1i)":"admin"}}`:                               "/author/role(1i)", // Rails
+		`{"author(1)":{"role":"admin"}}`:                                "author(1)",
 		`{"author":{"NAME":"y"}}`:                                       "/author/NAME",
 		`{"author":{"roles":["admin"],"C":1}}`:                          "",
 		`{"a":{"B":{"c":"x"}}}`:                                         "/a/B",

@@ -3,6 +3,8 @@ package fieldnames
 import (
 	"slices"
 	"strings"
+
+	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
 // similar are declared names, by what upstreams may take them for.
@@ -49,6 +51,7 @@ func (s similar) isDisguised(name string) bool {
 // protobufName returns the JSON name that protobuf gives a field: displayName for display_name. It reads either. The NUL
 // in front keeps it apart from the keys of normalized names, which have none.
 func protobufName(name string) string {
+	name = supply.WithoutParenthesis(name)
 	b := []byte{0}
 	for i := range len(name) {
 		switch c := name[i]; {

@@ -1,0 +1,63 @@
+package restapi
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/internal/testkit/harness"
+)
+
+// guarded are resources and a job with members that clients must not write, or only some values of.
+const guarded = `"upstream": $TO, "fixed": [{"name": "owner", "value": "me", "in": "body"}, {"name": "mode", "value": "safe"}], "jobs": [{"path": "imports", "upstream": "/import"}],
+	"resources": [{"path": "things", "batch": ["title", "due"],
+		"validate": [{"field": "approved", "readonly": true}, {"field": "/meta/role", "readonly": true}, {"field": "due", "format": "date"}, {"field": "price", "max": "9"}, {"field": "price.net"}],
+		"values": {"state": {"open": "1"}}, "routes": [
+			{"method": "POST", "path": "/things", "upstream": "/things", "as": "json", "members": [{"name": "/task/level", "value": "1"}]},
+			{"method": "PUT", "path": "/things/{id}", "upstream": "/things", "as": "form", "members": [{"name": "/task/level", "value": "1"}]},
+			{"method": "POST", "path": "/things/{id}/copy", "upstream": "/things", "as": "multipart", "members": [{"name": "/task/level", "value": "1"}]},
+			{"method": "PATCH", "path": "/things/{id}", "upstream": "/things"}]},
+		{"path": "plain"}, {"path": "calls", "routes": [{"method": "POST", "path": "/calls", "upstream": "/rpc", "rpc": {"method": "add", "params": "[{body}]"}}],
+			"validate": [{"field": "/meta/role", "readonly": true}]}]`
+
+// sent is a request with a body in JSON, and the field for which it is refused, "" for one that reaches the API.
+type sent struct{ method, path, body, field string }
+
+// checkSent sends requests, of which none that is refused may reach the API.
+func checkSent(t *testing.T, rule string, all []sent) {
+	t.Helper()
+	u := harness.NewUpstream(t)
+	u.Answer(says("application/json", `{"id":1}`))
+	r := start(t, u.Addr, guarded)
+	for _, c := range all {
+		p := r.do("writer", c.method, c.path, c.body, "Content-Type", "application/json")
+		refused := p.Status == http.StatusBadRequest && strings.Contains(p.Body, `"field":"`+c.field+`"`)
+		if refused != (c.field != "") || refused != (len(u.Hits()) == 0) && !strings.HasPrefix(c.path, "/imports") {
+			t.Errorf("%s %s %s %s: %d %s", rule, c.method, c.path, c.body, p.Status, p.Body)
+		}
+	}
+}
+
+// R11: Rails assigns approved(1i) to approved, behind the plain names.
+func TestClientCannotWriteAMemberByRailsPartsOfIt(t *testing.T) {
+	var all []sent
+	for _, at := range [][2]string{{"POST", "/things"}, {"PUT", "/things/1"}, {"POST", "/things/1/copy"}, {"PATCH", "/things/1"}} {
+		for _, name := range []string{"approved(1i)", "due(1)", "price(1i)", "state(1s)", "owner(1)", "mode(1)"} {
+			all = append(all, sent{at[0], at[1], `{"` + name + `":1}`, name})
+		}
+		all = append(all, sent{at[0], at[1], `{"meta":{"role(1)":"admin"}}`, "/meta/role(1)"}, sent{at[0], at[1], `{"other(1i)":1}`, ""})
+		if at[0] != "PATCH" {
+			all = append(all, sent{at[0], at[1], `{"task(1)":1}`, "task(1)"})
+		}
+	}
+	checkSent(t, "R11", append(all, []sent{
+		{"POST", "/plain", `{"owner(1)":"x"}`, "owner(1)"},
+		{"POST", "/plain", `{"article":{"owner(1)":"x"}}`, "/article/owner(1)"},
+		{"POST", "/plain?" + url.QueryEscape("mode(1i)") + "=x", `{}`, "mode(1i)"},
+		{"PATCH", "/things", `[{"id":1,"op":"replace","path":"/due(1i)","value":1}]`, "/0/path"},
+		{"PATCH", "/plain", `[{"id":1,"op":"replace","path":"/owner(1i)","value":1}]`, "/0/value"},
+		{"POST", "/imports", `{"owner(1i)":"x"}`, "owner(1i)"},
+		{"POST", "/imports", `{"other(1i)":"x"}`, ""},
+	}...))
+}
