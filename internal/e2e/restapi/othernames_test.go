@@ -61,3 +61,23 @@ func TestClientCannotWriteAMemberByRailsPartsOfIt(t *testing.T) {
 		{"POST", "/imports", `{"other(1i)":"x"}`, ""},
 	}...))
 }
+
+// R11: to Mongoose and Icinga meta.role is the role inside meta.
+func TestClientCannotWriteAMemberBehindDots(t *testing.T) {
+	var all []sent
+	for _, at := range [][2]string{{"POST", "/things"}, {"PUT", "/things/1"}, {"POST", "/things/1/copy"}, {"PATCH", "/things/1"}} {
+		for _, name := range []string{"meta.role", "approved.x", "due.0", "state.x", "price.gross", "owner.x"} {
+			all = append(all, sent{at[0], at[1], `{"` + name + `":1}`, name})
+		}
+		if at[0] != "PATCH" {
+			all = append(all, sent{at[0], at[1], `{"task.level":2}`, "task.level"})
+		}
+		all = append(all, sent{at[0], at[1], `{"price.net":1,"other.role":1,"a":{"meta.role":1}}`, ""})
+	}
+	checkSent(t, "R11", append(all, []sent{
+		{"POST", "/plain", `{"article":{"owner.x":"x"}}`, "/article/owner.x"},
+		{"POST", "/calls", `{"meta.role":"x"}`, "meta.role"},
+		{"POST", "/imports", `{"owner.x":"x"}`, "owner.x"},
+		{"PATCH", "/plain", `[{"id":1,"op":"replace","path":"/owner.x","value":1}]`, "/0/value"},
+	}...))
+}

@@ -71,7 +71,7 @@ const SetByGateway = "must not be there: the gateway sets it itself"
 const GivenByAddress = "is given by the address already"
 
 // Names are the names that clients must not use, reduced to the form in which upstreams may read
-// them.
+// them. What a name has a dot behind is among them with a dot at its end.
 type Names map[string]bool
 
 // NamesOf returns the names of the parameters in the query and in bodies. Many upstreams read both as one (PHP's
@@ -98,6 +98,7 @@ func (n Names) With(names ...string) Names {
 	maps.Copy(all, n)
 	for _, name := range names {
 		all[plainName(name)] = true
+		all.noteAround(name)
 	}
 	return all
 }

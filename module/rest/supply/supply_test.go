@@ -83,6 +83,22 @@ func TestAliasesOfReservedNamesAreReserved(t *testing.T) { // R11
 	}
 }
 
+// R11: to Mongoose and Icinga, dots are steps into an object.
+func TestPartsOfReservedNamesAreFoundBehindDots(t *testing.T) {
+	names := NamesOf([]Param{{Body, "meta", "x"}, {Body, "api.key", "x"}})
+	for name, want := range map[string][2]bool{ // around, inside
+		"meta.role": {true, false}, "Meta.role.x": {true, false}, "api.key.x": {true, false}, "api.x": {false, false}, "other.meta": {false, false}, "": {false, false}, ".": {false, false},
+		"api": {false, true}, "Api": {false, true}, "meta": {false, false}, "key": {false, false}, strings.Repeat("a.", 1<<20) + "meta.x": {false, false},
+	} {
+		if got := [2]bool{names.HasAround(name), names.HasInside(name)}; got != want {
+			t.Errorf("%.30q: %v, want %v", name, got, want)
+		}
+	}
+	if Names(nil).HasAround("a.b") || Names(nil).HasInside("") {
+		t.Error("nothing is reserved")
+	}
+}
+
 // R11: a text in front of the first part would be the end of the value before it.
 func TestMultipartPreambleIsRefused(t *testing.T) {
 	for body, good := range map[string]bool{"--B--\r\n": true, "\r\n--B--\r\n": true, "x\r\n--B--\r\n": false, "\r\n\r\n--B--\r\n": false, "--C--\r\n": false, "--": false} {

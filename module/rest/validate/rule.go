@@ -30,6 +30,11 @@ type Rule struct {
 	Pattern string `json:"pattern,omitempty"`
 }
 
+// Constrains reports whether the rule forbids some value of the member, or the member.
+func (r *Rule) Constrains() bool {
+	return r.Readonly || r.Length != nil || r.Integer || r.Min != "" || r.Max != "" || r.Enum != nil || r.Format != "" || r.Pattern != ""
+}
+
 // Schema is a JSON Schema, or the schema of a body in an OpenAPI 3.0 or 3.1 document, written as
 // JSON. It may refer to other files next to it, but not to URLs.
 //

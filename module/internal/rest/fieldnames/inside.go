@@ -10,26 +10,46 @@ import (
 
 // place is an object in bodies with the members that rules name there.
 type place struct {
-	similar similar
-	inside  map[string]*place
+	similar  similar
+	inside   map[string]*place
+	declared bool // a rule names the member here
+	dotted   bool // a rule names it with dots instead, such as meta.role
 }
 
-// add notes the place of a member.
-func (p *place) add(at []string, asXML bool) {
+// add notes the place of a member. bound says that the rule for it has constraints.
+func (p *place) add(at []string, bound, asXML bool) {
+	name := at[0]
+	next := p.step(name, asXML)
+	p.similar.note(name)
+	if bound {
+		p.similar.bind(name)
+	}
+	if next.declared = true; len(at) > 1 {
+		next.add(at[1:], bound, asXML)
+	}
+}
+
+// addDotted notes the place of a member that a rule names with dots.
+func (p *place) addDotted(at []string, asXML bool) {
+	for _, name := range at {
+		p = p.step(name, asXML)
+	}
+	p.dotted = true
+}
+
+// step returns the place of a member.
+func (p *place) step(name string, asXML bool) *place {
 	if p.inside == nil {
 		p.similar, p.inside = newSimilar(asXML), make(map[string]*place)
 	}
-	name := at[0]
 	if p.inside[name] == nil {
 		p.inside[name] = new(place)
-		p.similar.note(name)
 	}
-	if len(at) > 1 {
-		p.inside[name].add(at[1:], asXML)
-	}
+	return p.inside[name]
 }
 
-// check refuses a member inside the one at path whose name is a declared one in another spelling.
+// check refuses a member inside the one at path whose name is a declared one in another spelling, or which a rule
+// names with dots.
 func (p *place) check(path []string, value json.RawMessage) *envelope.Refusal {
 	if p == nil || p.inside == nil || value[0] != '{' {
 		return nil
@@ -43,7 +63,11 @@ func (p *place) check(path []string, value json.RawMessage) *envelope.Refusal {
 		if p.similar.isDisguised(m.Name) {
 			return envelope.Invalid(validate.Field(at...), validate.UnknownField)
 		}
-		if refused := p.inside[m.Name].check(at, m.Value); refused != nil {
+		next := p.inside[m.Name]
+		if next != nil && next.dotted && !next.declared {
+			return envelope.Invalid(validate.Field(at...), validate.UnknownField)
+		}
+		if refused := next.check(at, m.Value); refused != nil {
 			return refused
 		}
 	}

@@ -118,17 +118,37 @@ func (n *Names) noteDeclared() {
 	for theirs := range n.answers.names {
 		note(theirs)
 	}
+	bind := func(field string) {
+		n.similar.bind(field)
+		n.similar.bind(n.config.Their(field))
+	}
 	for field := range n.config.Values {
 		note(field, n.config.Their(field))
+		bind(field)
 	}
 	for _, r := range n.config.Validate {
-		field := r.Field
-		if at, err := splice.ParsePointer(field); err == nil && len(at) > 0 {
-			field = at[0]
-			n.inside.add(at, asXML)
+		at := pathOf(r.Field)
+		field := at[0]
+		if resource.IsPointer(r.Field) {
+			n.inside.add(at, r.Constrains(), asXML)
 		}
 		note(field, n.config.Their(field))
+		if !r.Constrains() {
+			continue
+		}
+		bind(field)
+		if steps := strings.Split(strings.Join(at, "."), "."); len(steps) > len(at) {
+			n.inside.addDotted(steps, asXML)
+		}
 	}
 	note(n.config.Replace...)
 	note(n.config.Batch...)
+}
+
+// pathOf returns the steps to the member that a rule is about.
+func pathOf(field string) splice.Pointer {
+	if at, err := splice.ParsePointer(field); err == nil && len(at) > 0 {
+		return at
+	}
+	return splice.Pointer{field}
 }

@@ -111,6 +111,33 @@ func TestOtherSpellingsInXML(t *testing.T) {
 	}
 }
 
+// Mongoose and Icinga take dots for steps into an object.
+func TestMembersWithConstraintsHaveNoPartsBehindDots(t *testing.T) {
+	n, err := fieldnames.New(&resource.Resource{
+		Rename: map[string]string{"state": "status", "name": "title"}, Values: map[string]map[string]string{"state": {"open": "1"}}, Batch: []string{"size.x"},
+		Validate: []validate.Rule{
+			{Field: "/meta/role", Readonly: true}, {Field: "tags", Readonly: true}, {Field: "text", Required: true}, {Field: "/home/city", Required: true}, {Field: "/a/b/c", Integer: true},
+			{Field: "vars.role", Readonly: true}, {Field: "/x/y.z", Readonly: true}, {Field: "both.of", Enum: []string{"a"}}, {Field: "/both/of", Enum: []string{"a"}},
+			{Field: "host", Length: &[2]int{1, 9}}, {Field: "host.name"}, {Field: "size", Max: "9"},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for body, want := range map[string]string{
+		`{"meta.role":"x"}`: "meta.role", `{"meta.other":1}`: "meta.other", `{"Meta.role":1}`: "Meta.role", `{"tags.0":"a"}`: "tags.0", `{"tags.$":"a"}`: "tags.$",
+		`{"a.b.c":"x"}`: "a.b.c", `{"a":{"b.c":"x"}}`: "/a/b.c", `{"a.b":{"c":"x"}}`: "a.b", `{"status.x":1}`: "status.x", `{"state.x":1}`: "state.x", `{"size.y":1}`: "size.y",
+		`{"vars":{"role":"x"}}`: "/vars/role", `{"x":{"y":{"z":1}}}`: "/x/y/z", `{"x.y":{"z":1}}`: "x.y", `{"vars.role.x":1}`: "vars.role.x",
+		`{"text.x":1,"home.city":1,"title.x":1,"host.name":"a","size.x":1,"other.role":1,"metas.role":1,"vars":{"other":1},"vars.other":1,"both":{"of":"a"},"x":{"y":{}},"m":{"meta.role":1},".":1}`: "",
+		`{"` + strings.Repeat("a.", 1<<20) + `":1}`: "a." + strings.Repeat("a.", 1<<20-1),
+		`{"` + strings.Repeat("b.", 1<<20) + `":1}`: "",
+	} {
+		if got := refusedField(t, n, body); got != want {
+			t.Errorf("%.90s: %.40q, want %.40q", body, got, want)
+		}
+	}
+}
+
 // protobuf reads both names of a field in JSON, as grpc-gateway has it.
 func TestNamesThatProtobufReadsAlikeAreOne(t *testing.T) {
 	n, err := fieldnames.New(&resource.Resource{

@@ -3,17 +3,28 @@ package fieldnames
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
 // similar are declared names, by what upstreams may take them for.
 type similar struct {
-	names map[string][]string
-	asXML bool // some bodies become XML
+	names   map[string][]string
+	bound   map[string]bool // the keys of those with constraints, on their value or on what is inside it
+	longest int             // of these keys, in bytes
+	asXML   bool            // some bodies become XML
 }
 
-func newSimilar(asXML bool) similar { return similar{make(map[string][]string, 1), asXML} }
+func newSimilar(asXML bool) similar {
+	return similar{names: make(map[string][]string, 1), bound: make(map[string]bool), asXML: asXML}
+}
+
+// bind says that a declared name has constraints.
+func (s *similar) bind(name string) {
+	at := s.key(name)
+	s.bound[at], s.longest = true, max(s.longest, len(at))
+}
 
 // key returns what an upstream may take a name for. Rails turns hyphens in XML into underscores.
 func (s similar) key(name string) string {
@@ -45,7 +56,23 @@ func (s similar) note(name string) {
 // another way. JavaScript's Object.assign makes all that is in __proto__ such members.
 func (s similar) isDisguised(name string) bool {
 	exact := s.names[s.key(name)]
-	return (len(exact) > 0 || len(s.names[protobufName(name)]) > 0 || name == "__proto__") && !slices.Contains(exact, name)
+	return (len(exact) > 0 || len(s.names[protobufName(name)]) > 0 || name == "__proto__" || s.isInsideBound(name)) && !slices.Contains(exact, name)
+}
+
+// isInsideBound reports whether a member is a part of one with constraints to upstreams that take dots for steps: to
+// Mongoose and Icinga `meta.role` is the role inside meta.
+func (s similar) isInsideBound(name string) bool {
+	if len(s.bound) == 0 {
+		return false
+	}
+	most := 1 + utf8.UTFMax*s.longest // a key may have fewer bytes than the name
+	name = strings.TrimLeft(name, " ")
+	for i := range min(len(name), most) {
+		if name[i] == '.' && s.bound[s.key(name[:i])] {
+			return true
+		}
+	}
+	return false
 }
 
 // protobufName returns the JSON name that protobuf gives a field: displayName for display_name. It reads either. The NUL
@@ -64,6 +91,9 @@ func protobufName(name string) string {
 	}
 	return string(b)
 }
+
+// Declares reports whether a name of the outermost level is spelled as it is declared.
+func (n *Names) Declares(name string) bool { return n.similar.isDeclared(name) }
 
 // isDeclared reports whether a name is spelled as it is declared.
 func (s similar) isDeclared(name string) bool { return slices.Contains(s.names[s.key(name)], name) }

@@ -97,6 +97,9 @@ func (m *Mapping) readMembers(a Asked) (object validate.Object, theirs members, 
 		if refused := m.refuseReserved(member.Name); refused != nil {
 			return nil, nil, refused
 		}
+		if m.overlapsReserved(member) {
+			return nil, nil, envelope.Invalid(member.Name, supply.SetByGateway)
+		}
 		if m.reserved.CouldHideIn(member.Name) && strings.ContainsAny(string(member.Value[:1]), "{[") {
 			if member.Name == "" {
 				return nil, nil, envelope.Refuse(http.StatusBadRequest, "the body has a member without a name")

@@ -112,6 +112,13 @@ func (m *Mapping) refuseReserved(name string) *envelope.Refusal {
 	return envelope.Invalid(name, supply.SetByGateway)
 }
 
+// overlapsReserved reports whether a member is a part of one that the gateway sends itself, or the other way round,
+// where an upstream takes dots for steps into an object.
+func (m *Mapping) overlapsReserved(member validate.Member) bool {
+	nested := member.Value[0] == '{' || member.Value[0] == '['
+	return m.reserved.HasAround(member.Name) && !m.Names.Declares(member.Name) || nested && m.reserved.HasInside(member.Name)
+}
+
 // refuseInside refuses an object that has a member which the gateway sends beside it.
 func (m *Mapping) refuseInside(member validate.Member) *envelope.Refusal {
 	if len(m.inside) == 0 || member.Value[0] != '{' {
@@ -119,7 +126,7 @@ func (m *Mapping) refuseInside(member validate.Member) *envelope.Refusal {
 	}
 	object, refused := validate.Parse(member.Value)
 	for _, in := range object {
-		if m.inside.Has(in.Name) {
+		if m.inside.Has(in.Name) || m.inside.HasAround(in.Name) {
 			return envelope.Invalid(validate.Field(member.Name, in.Name), supply.SetByGateway)
 		}
 	}

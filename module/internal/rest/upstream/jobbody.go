@@ -37,7 +37,7 @@ func CheckJobBody(params []supply.Param, reads *charset.Charset, header http.Hea
 		return envelope.Refuse(http.StatusBadRequest, "the body could not be read")
 	}
 	for _, name := range names {
-		if reserved.Has(name) {
+		if reserved.Has(name) || reserved.HasAround(name) {
 			return envelope.Invalid(name, supply.SetByGateway)
 		}
 	}
@@ -48,9 +48,12 @@ func CheckJobBody(params []supply.Param, reads *charset.Charset, header http.Hea
 func checkInside(reserved supply.Names, body []byte) *envelope.Refusal {
 	object, _ := decodeObject(body) // anything else has no members
 	for _, outer := range slices.Sorted(maps.Keys(object)) {
+		if value := object[outer]; reserved.HasInside(outer) && (value[0] == '{' || value[0] == '[') {
+			return envelope.Invalid(outer, supply.SetByGateway)
+		}
 		members, _ := decodeObject(object[outer])
 		for _, inner := range slices.Sorted(maps.Keys(members)) {
-			if reserved.Has(inner) {
+			if reserved.Has(inner) || reserved.HasAround(inner) {
 				return envelope.Invalid(splice.Pointer{outer, inner}.String(), supply.SetByGateway)
 			}
 		}
