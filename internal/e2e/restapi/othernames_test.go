@@ -81,3 +81,40 @@ func TestClientCannotWriteAMemberBehindDots(t *testing.T) {
 		{"PATCH", "/plain", `[{"id":1,"op":"replace","path":"/owner.x","value":1}]`, "/0/value"},
 	}...))
 }
+
+// R11: Django's widgets write one value in several fields of a form, and Jetty and aiohttp read a form in the charset that
+// a field of it names.
+func TestFormHasNoFieldsThatChangeOthers(t *testing.T) {
+	var all []sent
+	for _, at := range [][2]string{{"PUT", "/things/1"}, {"POST", "/things/1/copy"}, {"PATCH", "/things/1"}} {
+		for _, name := range []string{"approved_year", "due_month", "state_0", "owner_day", "task_0_1", "approved-clear", "_charset_"} {
+			field := name
+			if at[0] == "PATCH" {
+				field = "" // JSON
+			}
+			all = append(all, sent{at[0], at[1], `{"` + name + `":"IBM037"}`, field})
+		}
+		all = append(all, sent{at[0], at[1], `{"title_0":1,"year":1,"price_x":1,"_charset_":"UTF-8"}`, ""})
+	}
+	checkSent(t, "R11", all)
+	u := harness.NewUpstream(t)
+	r := start(t, u.Addr, guarded)
+	const form, parts = "application/x-www-form-urlencoded", "multipart/form-data; boundary=B"
+	const part = "--B\r\nContent-Disposition: form-data; name=\"NAME\"\r\n\r\nIBM037\r\n--B--\r\n"
+	for _, c := range []struct {
+		media, body string
+		status      int
+	}{
+		{form, "owner_year=1", 400},
+		{form, "other_year=1", 202},
+		{form, "_charset_=IBM037&a=1", 400},
+		{form, "_charset_=iso-8859-1&a=1", 400},
+		{form, "_charset_=utf-8&a=1", 202},
+		{parts, strings.Replace(part, "NAME", "_charset_", 1), 400},
+		{parts, strings.Replace(part, "NAME", "charset", 1), 202},
+	} {
+		if p := r.do("writer", "POST", "/imports", c.body, "Content-Type", c.media); p.Status != c.status {
+			t.Errorf("R11 %s: %d %s, want %d", c.body, p.Status, p.Body, c.status)
+		}
+	}
+}

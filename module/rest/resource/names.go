@@ -85,6 +85,10 @@ func UnfitForParts(name string) bool {
 	return UnfitForForms(name) || strings.Contains(name, ";") || strings.Contains(name, "=?") || strings.TrimSpace(name) != name
 }
 
+// CharsetField is the field that names the charset of a form (RFC 7578 section 4.6). Jetty and aiohttp read all other
+// fields in it.
+const CharsetField = "_charset_"
+
 // PlainPath returns a client's path without the expressions of its placeholders. The path may lack
 // its leading slash. A path that cannot be parsed is returned unchanged.
 func PlainPath(path string) string {

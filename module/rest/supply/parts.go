@@ -1,5 +1,10 @@
 package supply
 
+import (
+	"slices"
+	"strings"
+)
+
 // longestName bounds the names of a configuration that have dots in them, in bytes.
 const longestName = 100
 
@@ -28,4 +33,39 @@ func (n Names) noteAround(name string) {
 			n[plainName(name[:i])+"."] = true
 		}
 	}
+}
+
+// HasField reports whether Django could read a client's field of a form as a part of one of these.
+func (n Names) HasField(field string) bool {
+	return len(n) > 0 && slices.ContainsFunc(WithoutWidgets(field), n.Has)
+}
+
+// deepestWidget is how many widgets of Django may be inside each other, such as a date in a time in a list.
+const deepestWidget = 4
+
+// widgets are what Django's widgets append to the name of a field, besides numbers: for the parts of a date, and to
+// remove a file.
+var widgets = []string{"_year", "_month", "_day", "-clear"}
+
+// WithoutWidgets returns the names that Django may read a field of a form as a part of: `due` for `due_year`, and `at_0`
+// and `at` for `at_0_day`.
+func WithoutWidgets(field string) (names []string) {
+	for range deepestWidget {
+		whole, ok := withoutWidget(field)
+		if !ok {
+			break
+		}
+		names, field = append(names, whole), whole
+	}
+	return names
+}
+
+func withoutWidget(field string) (whole string, ok bool) {
+	for _, end := range widgets {
+		if whole, ok = strings.CutSuffix(field, end); ok {
+			return whole, true
+		}
+	}
+	whole, ok = strings.CutSuffix(strings.TrimRight(field, "0123456789"), "_")
+	return whole, ok && len(whole)+1 < len(field)
 }

@@ -99,6 +99,22 @@ func TestPartsOfReservedNamesAreFoundBehindDots(t *testing.T) {
 	}
 }
 
+// R11: Django's widgets write one value in several fields.
+func TestFieldsOfWidgetsAreFound(t *testing.T) {
+	names := NamesOf([]Param{{Body, "due", "x"}, {Body, "photo", "x"}})
+	for name, want := range map[string]bool{
+		"due_year": true, "due_month": true, "due_day": true, "due_0": true, "due_10": true, "due_0_year": true, "Due_1": true, "photo-clear": true, "due_0_1_0_day": true,
+		"due": false, "due_": false, "due_x": false, "overdue_year": false, "year": false, "_year": false, "_0": false, "due_year_x": false, "": false, strings.Repeat("_0", 1<<20): false,
+	} {
+		if names.HasField(name) != want {
+			t.Errorf("%.30q: %t", name, !want)
+		}
+	}
+	if Names(nil).HasField("due_year") {
+		t.Error("nothing is reserved")
+	}
+}
+
 // R11: a text in front of the first part would be the end of the value before it.
 func TestMultipartPreambleIsRefused(t *testing.T) {
 	for body, good := range map[string]bool{"--B--\r\n": true, "\r\n--B--\r\n": true, "x\r\n--B--\r\n": false, "\r\n\r\n--B--\r\n": false, "--C--\r\n": false, "--": false} {

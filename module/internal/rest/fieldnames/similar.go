@@ -99,8 +99,13 @@ func (n *Names) Declares(name string) bool { return n.similar.isDeclared(name) }
 func (s similar) isDeclared(name string) bool { return slices.Contains(s.names[s.key(name)], name) }
 
 // IsDisguisedInForm reports whether a name in a form is a declared one to Spring or ASP.NET: `!role` gives role a value if
-// there is none, `_role` empties it, and `author.role` is the role inside author.
+// there is none, `_role` empties it, and `author.role` is the role inside author. To Django `due_year` is a part of due, which
+// matters if due has constraints.
 func (n *Names) IsDisguisedInForm(name string) bool {
+	isBound := func(whole string) bool { return n.similar.bound[n.similar.key(whole)] }
+	if slices.ContainsFunc(supply.WithoutWidgets(name), isBound) && !n.similar.isDeclared(name) {
+		return true
+	}
 	plain, _, _ := strings.Cut(name, ".")
 	for _, mark := range []string{"", "!", "_"} { // Spring removes one of each, in this order
 		plain = strings.TrimPrefix(plain, mark)

@@ -47,10 +47,8 @@ func (req request) buildBody(a Asked, query string, set http.Header) ([]byte, *e
 		if refused := theirs.checkAgainstQuery(object, query, wrap); refused != nil {
 			return nil, refused
 		}
-		for _, member := range object {
-			if req.Names.IsDisguisedInForm(member.Name) {
-				return nil, envelope.Invalid(member.Name, validate.UnknownField)
-			}
+		if refused := req.checkFields(object); refused != nil {
+			return nil, refused
 		}
 		// PHP and others read only the first thousand values of a form.
 		media, body, refused := theirs.placedWith(placed, wrap, true).form(req.Route.As, mostInForm(a.Body), req.text.encode)

@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/compose"
 	"github.com/gatehouse/gatehouse/module/rest/list"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
 // table has an operation of each kind of request.
@@ -161,6 +162,50 @@ func TestTheGatewaySendsNamesInBothConventions(t *testing.T) {
 		}})
 		if (err == nil) != c.fine {
 			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// Rails, Mongoose, Django and Jetty read these names as others.
+func TestNamesThatAreReadAsOthersAreRefused(t *testing.T) {
+	things := resource.Resource{
+		Path: "things", Values: map[string]map[string]string{"state": {"open": "1"}}, Fixed: []resource.Fixed{{Name: "owner", Value: "me", In: "body"}, {Name: "key", Value: "k"}},
+		Validate: []validate.Rule{{Field: "approved", Readonly: true}, {Field: "due", Format: "date"}, {Field: "due_0"}, {Field: "title", Required: true}, {Field: "/meta/role", Readonly: true}},
+	}
+	placed := []compose.Member{{Name: "kind", Value: "x"}, {Name: "/task/level", Value: "1"}, {Name: "vars.role", Value: "user"}}
+	for method, as := range map[string]string{"POST": "json", "PUT": "form", "PATCH": "multipart"} {
+		things.Routes = append(things.Routes, resource.Route{Method: method, Path: "/things/{id}", Upstream: "/t", As: as, Members: placed})
+	}
+	all, err := routes.New([]resource.Resource{things})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const inForms, nowhere = "form", ""
+	for _, c := range []struct{ name, value, refused string }{
+		{"approved(1i)", "1", "all"}, {"state(1)", "1", "all"}, {"due(1i)", "1", "all"}, {"Owner(1)", "1", "all"}, {"kind(1i)", "1", "all"}, {"task(1i)", "1", "all"}, {"key(1)", "1", "all"},
+		{"meta", `{"role(1)":1}`, "all"}, {"other", `{"owner(1)":1}`, "json"}, {"task", `{"level(1i)":1}`, "all"},
+		{"meta.role", "1", "all"}, {"approved.x", "1", "all"}, {"owner.x", "1", "all"}, {"task.level", "1", "all"}, {"other", `{"owner.x":1}`, "json"},
+		{"vars", `{"role":1}`, "all"}, {"vars", `"x"`, nowhere}, {"vars.other", "1", nowhere}, {"title.x", "1", inForms}, // Spring
+		{"due_year", "1", inForms}, {"due_0", "1", nowhere}, {"approved_0", "1", inForms}, {"owner_day", "1", inForms}, {"kind_0_year", "1", inForms}, {"state-clear", "1", inForms},
+		{"title_0", "1", nowhere}, {"other_year", "1", nowhere}, {"due_x", "1", nowhere}, {"meta_0", "1", inForms},
+		{"_charset_", `"IBM037"`, inForms}, {"_charset_", `["utf-8"]`, inForms}, {"_charset_", `"UTF-8"`, nowhere}, {"other", `{"_charset_":"IBM037"}`, nowhere},
+	} {
+		for method, as := range map[string]string{"POST": "json", "PUT": "form", "PATCH": "multipart"} {
+			m, _, refused := all.Match(method, "/things/7")
+			if refused != nil {
+				t.Fatal(refused)
+			}
+			body, want := `{"title":"a",`+strconv.Quote(c.name)+":"+c.value+"}", c.refused == "all" || c.refused == as || c.refused == inForms && as != "json"
+			_, refused = m.Operation.Requests.Request(m.Values, mapping.Asked{Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(body)})
+			if (refused != nil && refused.Status == http.StatusBadRequest) != want || refused != nil && !want {
+				t.Errorf("%s %s: %v", as, body, refused)
+			}
+		}
+	}
+	m, _, _ := all.Match("POST", "/things/7")
+	for _, query := range []string{"key(1i)=x", "owner(1)=x", "approved=1"} {
+		if _, refused := m.Operation.Requests.Request(m.Values, mapping.Asked{RawQuery: query, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(`{"title":"a"}`)}); refused == nil {
+			t.Errorf("%s: accepted", query)
 		}
 	}
 }

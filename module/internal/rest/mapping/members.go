@@ -58,6 +58,21 @@ func (m members) passesToken(object validate.Object) bool {
 	})
 }
 
+// checkFields refuses members that would be others in a form.
+func (req request) checkFields(object validate.Object) *envelope.Refusal {
+	for _, member := range object {
+		switch {
+		case req.Names.IsDisguisedInForm(member.Name):
+			return envelope.Invalid(member.Name, validate.UnknownField)
+		case req.reserved.HasField(member.Name) && !req.Names.Declares(member.Name):
+			return envelope.Invalid(member.Name, supply.SetByGateway)
+		case strings.EqualFold(req.Resource.Their(member.Name), resource.CharsetField) && (req.Charset != nil || !strings.EqualFold(scalarText(member.Value), "utf-8")):
+			return envelope.Invalid(member.Name, "must not name another charset than that of the form")
+		}
+	}
+	return nil
+}
+
 // checkAgainstQuery refuses members that would replace a parameter of the upstream's address, or a part of one: `filter`
 // beside `filter[x]=1`, and below the wrap article `state` beside `article[state]=draft`. Upstreams that read both as one
 // (PHP's $_REQUEST) mostly prefer the body. Equal values are allowed: clients send back the id they were given.

@@ -23,7 +23,7 @@ func checkForm(h http.Header, body []byte) *envelope.Refusal {
 	for _, label := range labels {
 		switch kind := formOf(label); {
 		case kind == noForm || len(body) == 0:
-		case kind == both || !ASCIINames(label):
+		case kind == both || !ASCIINames(label) || slices.ContainsFunc(namedCharsets(label, body), isNotASCII):
 			return unreadableForm()
 		case kind == encoded && guard.CarriesToken(string(body)):
 			return envelope.TokenInForm()
@@ -96,8 +96,11 @@ func ASCIINames(label string) bool {
 		return true
 	case 1:
 		_, params, err := mime.ParseMediaType(label)
-		return err == nil && asciiCharset.MatchString(strings.ToLower(params["charset"]))
+		return err == nil && !isNotASCII(params["charset"])
 	default:
 		return false
 	}
 }
+
+// isNotASCII reports whether the letters of names have other bytes in a charset than in ASCII, or may have.
+func isNotASCII(charset string) bool { return !asciiCharset.MatchString(strings.ToLower(charset)) }

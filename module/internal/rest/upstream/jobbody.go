@@ -36,8 +36,12 @@ func CheckJobBody(params []supply.Param, reads *charset.Charset, header http.Hea
 	if !ok {
 		return envelope.Refuse(http.StatusBadRequest, "the body could not be read")
 	}
+	if refused := request.CheckUTF8(header, body); refused != nil { // as what the gateway adds is
+		return refused
+	}
+	isForm := request.IsForm(header)
 	for _, name := range names {
-		if reserved.Has(name) || reserved.HasAround(name) {
+		if reserved.Has(name) || reserved.HasAround(name) || isForm && reserved.HasField(name) {
 			return envelope.Invalid(name, supply.SetByGateway)
 		}
 	}

@@ -24,6 +24,23 @@ func TestJobBodyCannotSetGatewayParameters(t *testing.T) {
 		{"application/json", "", `{"article":{"title":"a"},"tags":[{"api_key":1}]}`, 0},
 		{"application/json", "", `{"article":{"apiKey":"mine"}}`, http.StatusBadRequest},
 		{"text/plain", "", `{"article":{"api_key":"mine"}} .`, http.StatusBadRequest},
+		// Rails, Mongoose, Django's widgets in forms.
+		{"application/json", "", `{"api_key(1i)":"mine"}`, http.StatusBadRequest},
+		{"application/json", "", `{"article":{"api_key(1i)":"mine"}}`, http.StatusBadRequest},
+		{"application/x-www-form-urlencoded", "", "api_key(1i)=mine", http.StatusBadRequest},
+		{"application/json", "", `{"api_key.x":"mine"}`, http.StatusBadRequest},
+		{"application/json", "", `{"article":{"api_key.x":"mine"}}`, http.StatusBadRequest},
+		{"application/x-www-form-urlencoded", "", "api_key_0=mine", http.StatusBadRequest},
+		{"application/x-www-form-urlencoded", "", "api_key_x=1&key_0=1", 0},
+		{"application/json", "", `{"api_key_0":1,"key.x":1}`, 0},
+		// A form that names its charset.
+		{"application/x-www-form-urlencoded", "", "_charset_=UTF-8&a=1", 0},
+		{"application/x-www-form-urlencoded", "", "_charset_=iso-8859-1&a=1", http.StatusBadRequest},
+		{"application/x-www-form-urlencoded", "", "%5fcharset_=utf-8;_charset_=%zz", http.StatusBadRequest},
+		{"multipart/form-data; boundary=B", "", "--B\r\nContent-Disposition: form-data; name=\"_charset_\"\r\n\r\nutf-8\r\n--B--\r\n", 0},
+		{"multipart/form-data; boundary=B", "", "--B\r\nContent-Disposition: form-data; name=\"_charset_\"\r\n\r\nIBM037\r\n--B--\r\n", http.StatusBadRequest},
+		{"multipart/mixed; boundary=B", "", "--B\r\nContent-ID: _charset_\r\n\r\nutf-8\r\n--B--\r\n", http.StatusBadRequest},
+		{"application/json", "", `{"_charset_":"IBM037"}`, 0},
 		// Another charset: Express and Django read +AF8- as _ in UTF-7, and Django reads even the query in the body's charset.
 		{"application/json; charset=UTF-8", "", `{"title":"a"}`, 0},
 		{"application/json; charset=utf-7", "", `{"api+AF8-key":"mine"}`, http.StatusUnsupportedMediaType},
@@ -77,6 +94,12 @@ func TestJobBodyCannotSetGatewayParameters(t *testing.T) {
 	for range 20 { // the same field each time, named as in a resource
 		if refused := upstream.CheckJobBody(params, nil, nil, inside); refused == nil || refused.Field != "/a/api_key" {
 			t.Fatalf("%+v", refused)
+		}
+	}
+	dotted := []supply.Param{{In: supply.Body, Name: "meta.role", Value: "user"}}
+	for body, status := range map[string]int{`{"meta":{"role":"admin"}}`: http.StatusBadRequest, `{"Meta":["admin"]}`: http.StatusBadRequest, `{"meta":"x","other":{"role":"x"},"meta.x":1}`: 0} {
+		if refused := upstream.CheckJobBody(dotted, nil, bodyHeader("application/json", ""), []byte(body)); statusOf(refused) != status {
+			t.Errorf("%s: %v", body, refused)
 		}
 	}
 	if refused := upstream.CheckJobBody(nil, nil, http.Header{"Content-Encoding": {"gzip"}}, nil); refused != nil {
