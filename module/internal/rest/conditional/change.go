@@ -51,7 +51,7 @@ func (t *Tags) change(ask Asker, charge Charge, next operation.Handler) operatio
 			return err
 		}
 		if !conditions.Hold(now.Current) || dated && !conditions.HasMatch && now.modified.After(since) {
-			return failedCondition()
+			return now.failed(conditions)
 		}
 		if conditions.HasMatch && now.theirs != "" && now.at == address(up) {
 			bare.OnRequest = func(r *http.Request) { r.Header.Set("If-Match", now.theirs) }
@@ -66,7 +66,18 @@ type state struct {
 	modified time.Time
 	theirs   string // its strong tag at the API, "" for none
 	at       string // the address that the tag belongs to
+	long     bool   // no strong tag can be made of its body
 }
+
+// failed is the refusal of a request whose conditions do not hold. Where none with a tag ever could, it says so.
+func (s *state) failed(c etag.Conditions) *envelope.Refusal {
+	if c.HasMatch && !c.Match.Any && s.long && s.theirs == "" {
+		return envelope.Refuse(http.StatusPreconditionFailed, neverMatches)
+	}
+	return failedCondition()
+}
+
+const neverMatches = "If-Match cannot hold here: the resource is longer than 256 KiB, and the API gives it no strong tag"
 
 func address(up mapping.Upstream) string { return up.Path + "?" + up.RawQuery }
 
@@ -105,12 +116,12 @@ func (t *Tags) current(c *operation.Call, m routes.Match, ask Asker) (now state,
 	}
 	now.Exists = true
 	now.modified, _ = http.ParseTime(got.Header.Get("Last-Modified"))
-	plan := t.plan(c, m.Operation)
-	if now.Tag, now.Tagged = etag.Derive(theirs, plan); now.Tagged {
-		if !now.Tag.Weak {
-			now.theirs, now.at = theirs, address(up)
-		}
-	} else if got.Status == http.StatusOK && !got.Cut {
+	now.long = got.Cut
+	now.Tag, now.Tagged = etag.Derive(theirs, t.plan(c, m.Operation))
+	switch {
+	case now.Tagged && !now.Tag.Weak:
+		now.theirs, now.at = theirs, address(up)
+	case got.Status == http.StatusOK && !got.Cut:
 		now.Tag, now.Tagged = etag.OfBody(got.Body), true
 	}
 	return now, nil

@@ -219,6 +219,40 @@ func TestCurrentTagIsSentToTheUpstreamToo(t *testing.T) {
 	}
 }
 
+// S04: Express and Rails give weak tags by default, and nothing matches one strongly.
+func TestWeakTagOfTheUpstreamBecomesAStrongOneOfTheBody(t *testing.T) {
+	g := newRig(t, tagged)
+	g.header = http.Header{"Etag": {`W/"v1"`}}
+	tag := g.serve(http.MethodGet, nil).Header().Get("ETag")
+	g.sent = nil
+	if w := g.serve(http.MethodPut, http.Header{"If-Match": {tag}}); w.Code != http.StatusNoContent || g.sent[0].Get("If-Match") != "" {
+		t.Errorf("%d with %s; sent %v", w.Code, tag, g.sent)
+	}
+	g.body = `{"id":8}`
+	if w := g.serve(http.MethodPut, http.Header{"If-Match": {tag}}); w.Code != http.StatusPreconditionFailed {
+		t.Errorf("%d after a change under the same weak tag", w.Code)
+	}
+	g.sent = nil
+	if w := g.serve(http.MethodGet, http.Header{"If-None-Match": {tag}}); w.Code != http.StatusOK || g.sent[0].Get("If-None-Match") != "" {
+		t.Errorf("%d; sent %v", w.Code, g.sent)
+	}
+}
+
+func TestLongAnswerKeepsAWeakTag(t *testing.T) {
+	g := newRig(t, tagged)
+	g.header, g.body = http.Header{"Etag": {`W/"v1"`}}, strings.Repeat(" ", 256<<10)+"{}"
+	first := g.serve(http.MethodGet, nil)
+	tag := first.Header().Get("ETag")
+	if first.Code != http.StatusOK || first.Body.String() != g.body || !strings.HasPrefix(tag, `W/"`) {
+		t.Fatalf("%d %q, %d bytes", first.Code, tag, first.Body.Len())
+	}
+	g.sent = nil
+	w := g.serve(http.MethodGet, http.Header{"If-None-Match": {tag}}) // this API answers all the same
+	if w.Code != http.StatusNotModified || w.Body.Len() > 0 || w.Header().Get("ETag") != tag || g.sent[0].Get("If-None-Match") != `W/"v1"` {
+		t.Errorf("%d %v, %d bytes; sent %v", w.Code, w.Header(), w.Body.Len(), g.sent)
+	}
+}
+
 func TestUnknownETagsFailTheCondition(t *testing.T) {
 	translated := resource.Resource{Path: "articles", Item: "/result"}
 	plain := resource.Resource{Path: "articles"}

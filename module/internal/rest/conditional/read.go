@@ -28,11 +28,12 @@ func (t *Tags) read(next operation.Handler) operation.Handler {
 		}
 		bare.Match.Head = false // the tag of a HEAD is that of the GET; nobody sends the body
 		held := responsewriter.NewHold(w, maxTagged)
-		give := func(tag etag.Tag) {
+		give := func(tag etag.Tag) (notModified bool) {
 			held.Header().Set("ETag", tag.String())
-			if conditions.HasNoneMatch && (conditions.NoneMatch.Any || conditions.NoneMatch.Resembles(tag)) {
+			if notModified = conditions.HasNoneMatch && (conditions.NoneMatch.Any || conditions.NoneMatch.Resembles(tag)); notModified {
 				held.Empty(http.StatusNotModified)
 			}
+			return notModified
 		}
 		held.Decide = func() {
 			h := held.Header()
@@ -44,18 +45,21 @@ func (t *Tags) read(next operation.Handler) operation.Handler {
 			h.Del("Accept-Ranges")
 			tag, ok := etag.Derive(theirs, plan)
 			switch {
-			case held.Status() != http.StatusOK && held.Status() != http.StatusNotModified:
-			case ok:
-				give(tag)
-			case held.Status() == http.StatusOK:
+			case held.Status() == http.StatusOK && (!ok || tag.Weak):
 				return // the tag is made of the body
+			case ok && (held.Status() == http.StatusOK || held.Status() == http.StatusNotModified):
+				give(tag)
 			}
 			_ = held.Pass() // the next write tells of a client that has gone
+		}
+		held.Full = func() bool { // too long for a tag of the body
+			tag, ok := etag.Derive(theirs, plan)
+			return ok && give(tag)
 		}
 		if err := next(held, bare); err != nil {
 			return operation.HeldError(held, err)
 		}
-		if !held.Passed() && held.Status() != 0 {
+		if !held.Passed() && !held.Cut() && held.Status() != 0 {
 			give(etag.OfBody(held.Body()))
 		}
 		_ = held.Pass() // fails only when the client has gone

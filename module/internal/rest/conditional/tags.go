@@ -9,9 +9,13 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 )
 
-// maxTagged is how much of an answer is held to derive a tag from it, where the API gives none.
-// A longer answer has no tag.
+// maxTagged is how much of an answer is held to derive a tag from it, where the API gives none that is
+// strong. A longer answer has a weak tag if the API gives one, and otherwise none.
 const maxTagged = 256 << 10
+
+// form is that of the tags. In form 1 short answers had weak tags, too: a client that still has one must not be told
+// that it holds, since it could change nothing with it.
+const form = "2"
 
 // Tags answers the operations of resources that declare tags.
 type Tags struct {
@@ -32,7 +36,7 @@ func NewTags(tables []*routes.Table) *Tags {
 		for _, o := range table.Operations() {
 			if o.Resource.ETag && o.Method == http.MethodGet {
 				declared, _ := json.Marshal(o.Resource) // it came from JSON
-				t.plans[o] = etag.Plan(o.Path, string(declared))
+				t.plans[o] = etag.Plan(form, o.Path, string(declared))
 			}
 		}
 	}

@@ -63,7 +63,7 @@ func (t Tag) Underlying(plan string) (Tag, bool) {
 	return Tag{t.Weak, string(opaque)}, true
 }
 
-// OfBody is the tag of an answer whose upstream gives none.
+// OfBody is the tag of an answer whose upstream gives none that is strong.
 func OfBody(body []byte) Tag {
 	sum := sha256.Sum256(body)
 	return Tag{Opaque: "b." + base64.RawURLEncoding.EncodeToString(sum[:18])}

@@ -125,8 +125,9 @@ func (m *Mapping) setHeader(up *Upstream) {
 		}
 		return
 	}
-	if m.AnswersExamined {
-		// Answers that may be read should be neither compressed nor partial.
+	if m.AnswersExamined || m.Resource.ETag && m.Route.Method == http.MethodGet {
+		// Answers that may be read should be neither compressed nor partial. Nor should those that a tag is made
+		// of: the reads before a change are not compressed as the client's reads are.
 		up.Set.Set("Accept-Encoding", "identity")
 		up.Set["Range"], up.Set["If-Range"] = nil, nil
 	}
