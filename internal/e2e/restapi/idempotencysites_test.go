@@ -35,7 +35,8 @@ func TestSitesShareNeitherIdempotencyKeysNorCursors(t *testing.T) {
 		if site == "another port" {
 			address = "http://" + other
 		}
-		req, err := http.NewRequest(method, address+path, strings.NewReader(`{"a":1}`))
+		body := map[string]string{http.MethodPost: `{"a":1}`}[method]
+		req, err := http.NewRequest(method, address+path, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}

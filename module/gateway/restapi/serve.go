@@ -120,6 +120,11 @@ func (h *REST) editionOf(choice version.Choice) *edition {
 // sealer of cursors.
 func (h *REST) readRequest(c *call, m routes.Match) error {
 	c.Match, c.Asked = m, mapping.Asked{RawQuery: c.Request.URL.RawQuery, Header: c.Request.Header}
+	if m.Operation.Requests.DropsBody() {
+		if refused := request.RefuseBody(c.Request); refused != nil {
+			return refused
+		}
+	}
 	if m.Operation.Requests.ReadsBody() {
 		var refused *envelope.Refusal
 		if c.Asked.Body, refused = request.ReadBody(c.Request, h.MaxBody); refused != nil {

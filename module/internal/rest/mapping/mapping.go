@@ -142,6 +142,11 @@ func (m *Mapping) rewrites() bool {
 	return m.Names.ChangeBodies() || len(m.Resource.Validate) > 0 || m.Resource.Schema != nil || len(m.Resource.Lift) > 0 || m.Resource.Wrap != ""
 }
 
+// DropsBody reports whether the client's body is not sent: it has no meaning there, and some upstreams read it.
+func (m *Mapping) DropsBody() bool {
+	return (m.Kind == resource.List || m.Kind == resource.Read || m.Kind == resource.Delete) && !m.ReadsBody()
+}
+
 // ReadsBody reports whether the gateway must read the body before it can send the request.
 func (m *Mapping) ReadsBody() bool {
 	switch m.Kind {

@@ -8,7 +8,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/turns"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/list"
-	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
@@ -81,8 +80,8 @@ func (m *Mapping) Request(values []string, a Asked) (up Upstream, refused *envel
 	case m.ReadsBody():
 		up.Replaced = true
 		up.Body, refused = req.buildBody(a, strings.Trim(up.RawQuery+"&"+a.JobQuery, "&"), up.Set)
-	case m.Kind == resource.List || m.Kind == resource.Read || m.Kind == resource.Delete:
-		up.Replaced = true // a body has no meaning there, and some upstreams read it
+	case m.DropsBody():
+		up.Replaced = true
 		up.Set["Content-Type"], up.Set["Content-Encoding"] = nil, nil
 	}
 	return up, refused
