@@ -57,8 +57,13 @@ func (c *Config) translate(h http.Header, status int, raw []byte, cut bool) tran
 	if !ok {
 		return translation{kind: Other}
 	}
+	inUTF8 := bytes.Equal(text, plain)
 	text = bytes.TrimSpace(text)
 	t := translation{kind: sniff(media, text)}
+	if inUTF8 && !cut && t.kind == Other && isPrecondition(media, status, text) {
+		t.asIs = true
+		return t
+	}
 	readable := c.Expose || status < http.StatusInternalServerError
 	if t.kind == JSON {
 		var j said
