@@ -74,7 +74,7 @@ var allowed = map[string][]string{
 	"module/rest/job":                       {"module/rest/job/fileurl", "module/store"},
 	"module/rest/job/fileurl":               nil,
 	"module/rest/validate":                  {"module/internal/rest/turns"},
-	"module/rest/login":                     {"module/rest/supply"},
+	"module/rest/login":                     {"module/rest/compose", "module/rest/supply"},
 	"module/rest/link":                      {"module/internal/rest/pathpattern"},
 	"module/internal/rest/pathpattern":      nil,
 	"module/internal/rest/turns":            nil,

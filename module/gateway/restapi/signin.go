@@ -143,10 +143,8 @@ func sessionKey(c *login.Config, fields []supply.Param, from []byte) (string, er
 	}
 	_, _ = fmt.Fprintf(sum, "%q %q", declared, from)
 	for _, step := range c.Steps {
-		for _, v := range step.Send {
-			value, err := fillPlaceholders(v.Value)
-			_, _ = fmt.Fprintf(sum, " %q %t", value, err == nil) // a corrected password is tried at once
-		}
+		sent, err := step.Fill(fillPlaceholders)
+		_, _ = fmt.Fprintf(sum, " %q %t", sent, err == nil) // a corrected password is tried at once
 	}
 	for _, p := range fields {
 		value, err := fillPlaceholders(p.Value)

@@ -119,12 +119,7 @@ func (t *Template) value(text string, asJSON bool) (string, error) {
 
 // literal is a value that is written as JSON, ok for one that is.
 func (t *Template) literal(text string) (literal string, ok bool, err error) {
-	opens := strings.HasPrefix(text, "[") || strings.HasPrefix(text, `"`)
-	if strings.HasPrefix(text, "{") { // an object, unless a placeholder with text behind it
-		at := braces.FindStringIndex(text)
-		opens = at == nil || at[0] != 0 || strings.Contains(text[:at[1]], `"`) || text[:at[1]] == "{}"
-	}
-	if !opens && !isScalar(text) {
+	if !opensJSON(text) && !isScalar(text) {
 		return "", false, nil
 	}
 	for _, quoted := range jsonString.FindAllString(text, -1) {
@@ -153,6 +148,15 @@ func (t *Template) literal(text string) (literal string, ok bool, err error) {
 		}
 	}
 	return text, true, nil
+}
+
+// opensJSON reports whether a text begins as a list, text or object of JSON does.
+func opensJSON(text string) bool {
+	if strings.HasPrefix(text, "{") { // an object, unless a placeholder with text behind it
+		at := braces.FindStringIndex(text)
+		return at == nil || at[0] != 0 || strings.Contains(text[:at[1]], `"`) || text[:at[1]] == "{}"
+	}
+	return strings.HasPrefix(text, "[") || strings.HasPrefix(text, `"`)
 }
 
 // isScalar reports whether a text is a number, true, false or null in JSON.

@@ -44,9 +44,10 @@ type Step struct {
 
 // Value is a parameter of a step's body.
 type Value struct {
-	// The parameter's name. Required.
+	// The parameter's name, in JSON also the JSON Pointer of a nested member: `/params/user`. Required.
 	Name string `json:"name"`
-	// Its value. Default: empty.
+	// Its value. In JSON, numbers, true, false, null, arrays, objects and quoted texts are taken as JSON, with
+	// placeholders in the texts, and everything else as text. Default: empty.
 	Value string `json:"value,omitempty"`
 }
 
@@ -97,13 +98,8 @@ func (s Step) Check() error {
 	case len(s.Send) > maxParts || len(s.Keep) > maxParts || len(s.Expect) > maxParts || len(s.Status) > maxParts:
 		return fmt.Errorf("expected at most %d parameters, keep and expect", maxParts)
 	}
-	for i, v := range s.Send {
-		if err := supply.CheckName(supply.Body, v.Name); err != nil {
-			return err
-		}
-		if slices.ContainsFunc(s.Send[:i], func(other Value) bool { return other.Name == v.Name }) {
-			return fmt.Errorf("%s is given twice", v.Name)
-		}
+	if err := s.checkSend(); err != nil {
+		return err
 	}
 	for _, k := range s.Keep {
 		if err := k.Check(); err != nil {
@@ -118,6 +114,23 @@ func (s Step) Check() error {
 	for _, c := range s.Expect {
 		if err := c.Check(); err != nil {
 			return fmt.Errorf("expect: %w", err)
+		}
+	}
+	return nil
+}
+
+// checkSend says what is wrong with the body.
+func (s Step) checkSend() error {
+	if s.As == "json" {
+		_, err := s.body(func(text string) (string, error) { return text, nil })
+		return err
+	}
+	for i, v := range s.Send {
+		if err := supply.CheckName(supply.Body, v.Name); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(s.Send[:i], func(other Value) bool { return other.Name == v.Name }) {
+			return fmt.Errorf("%s is given twice", v.Name)
 		}
 	}
 	return nil

@@ -178,18 +178,6 @@ func (s Step) checkStatus(status int) error {
 
 // request makes the one of a step, with what was kept before.
 func (j *journey) request(ctx context.Context, s Step, fill func(string) (string, error)) (*http.Request, error) {
-	var params []supply.Param
-	for _, v := range s.Send {
-		value, err := fill(v.Value)
-		p := supply.Param{In: supply.Body, Name: v.Name, Value: value}
-		if err == nil {
-			err = supply.CheckValue(p)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", v.Name, err)
-		}
-		params = append(params, p)
-	}
 	at, err := url.ParseRequestURI(s.Upstream)
 	if err != nil {
 		return nil, errors.New("the address cannot be read")
@@ -197,9 +185,22 @@ func (j *journey) request(ctx context.Context, s Step, fill func(string) (string
 	r := (&http.Request{Method: s.Method, URL: at, Header: make(http.Header), Body: http.NoBody}).WithContext(ctx)
 	r.Header.Set("Accept", "application/json, */*;q=0.5")
 	r.Header.Set("Accept-Encoding", "identity")
+	var params []supply.Param
 	as := cmp.Or(s.As, "form")
-	if s.Method == http.MethodGet {
+	switch {
+	case s.Method == http.MethodGet:
 		as = ""
+	case as == "json" && len(s.Send) > 0:
+		body, err := s.body(fill)
+		if err != nil {
+			return nil, err
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	default:
+		if params, err = s.Fill(fill); err != nil {
+			return nil, err
+		}
 	}
 	params = append(append(params, j.params...), j.next...)
 	if c := j.cookie(true); c != "" {

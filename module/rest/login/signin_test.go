@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -63,6 +64,34 @@ func TestSignInKeepsConfiguredValues(t *testing.T) { // R12
 	}
 	answer.Body = []byte(`{"t":[{"a/b":7}],"ok":false}`)
 	if _, err := p.SignIn(t.Context(), do, fill); err == nil || !strings.Contains(err.Error(), "step 2, POST /b: `expect /ok == true` does not hold") {
+		t.Error(err)
+	}
+}
+
+// JSON-RPC needs numbers, lists and objects; what a placeholder stands for remains a text in them.
+func TestSignInSendsJSON(t *testing.T) { // R12
+	p, err := New(&Config{Steps: []Step{{Method: "GET", Upstream: "/t", Keep: []Keep{{From: "json", Name: "/t", In: supply.Body, As: "token", Next: true}}},
+		{Method: "POST", Upstream: "/rpc", As: "json", Send: []Value{
+			{"jsonrpc", `"2.0"`}, {"method", "user.login"}, {"/params/username", "gateway"}, {"/params/password", "{pw}"}, {"list", `["{pw}",7]`}, {"id", "1"},
+		}, Keep: []Keep{{From: "cookie"}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sent []string
+	do := func(_ context.Context, r *http.Request) (Answer, error) {
+		body, err := io.ReadAll(r.Body)
+		sent = append(sent, fmt.Sprint(r.Header["Content-Type"], string(body), int64(len(body)) == r.ContentLength))
+		return Answer{Status: 200, Header: http.Header{}, Body: []byte(`{"t":"once"}`)}, err
+	}
+	if _, err := p.SignIn(t.Context(), do, func(s string) (string, error) { return strings.ReplaceAll(s, "{pw}", `p","x":"`), nil }); err != nil {
+		t.Fatal(err)
+	}
+	want := `[application/json]{"token":"once","jsonrpc":"2.0","method":"user.login","params":{"username":"gateway","password":"p\",\"x\":\""},"list":["p\",\"x\":\"",7],"id":1}true`
+	if len(sent) != 2 || sent[1] != want {
+		t.Errorf("%q, want %s", sent, want)
+	}
+	_, err = p.SignIn(t.Context(), do, func(string) (string, error) { return "a\x00secret", nil })
+	if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "the value of ") {
 		t.Error(err)
 	}
 }
