@@ -15,7 +15,10 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/webui"
 )
 
-const actionLogout = "logout" // of the form's token
+const (
+	actionLogout = "logout"    // of the form's token
+	nameTimeout  = time.Second // how long the page waits for the user's name
+)
 
 // Endpoint answers /logout. All fields are needed.
 type Endpoint struct {
@@ -28,7 +31,8 @@ type Endpoint struct {
 }
 
 // Get shows who is signed in and asks; a link alone signs nobody out. A client that brings an
-// id_token of this session has been with the user, and need not ask.
+// id_token of this session has been with the user, and need not ask. The session decides, not the
+// directory: a user it does not know may be back in a moment, and is asked like any other.
 func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
 	p, err := query.Parse(r.URL.RawQuery)
 	if err != nil {
@@ -42,14 +46,14 @@ func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	who, err := e.SignedIn(r)
+	who, signedIn, err := e.Current(r)
 	switch {
 	case err != nil:
 		return err
-	case who == nil:
+	case !signedIn:
 		return e.leave(w, r, q)
 	case q.speaksFor(who):
-		return e.signOut(w, r, q, who.User.ID)
+		return e.signOut(w, r, q, who.Session.Subject)
 	}
 	sealed, err := q.seal(b)
 	if err != nil {
@@ -59,9 +63,21 @@ func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
 		Form: webui.Form{
 			Lang: e.Pages.Language(r, q.Locales), Action: e.Site.Base + page.LogoutPath, Token: b.Token(actionLogout, ""), Request: sealed,
 		},
-		User: who.User.Username, Client: q.title(), Unverified: q.client != nil && q.client.SelfRegistered, Account: e.Site.Base + page.AccountPath,
+		User: e.username(r, who.Session.Subject), Client: q.title(), Unverified: q.client != nil && q.client.SelfRegistered, Account: e.Site.Base + page.AccountPath,
 	})
 	return nil
+}
+
+// username is the name on the page, "" if the directory does not know the user or does not answer: nobody has to
+// stay signed in for want of a name.
+func (e *Endpoint) username(r *http.Request, subject string) string {
+	ctx, cancel := context.WithTimeout(r.Context(), nameTimeout)
+	defer cancel()
+	user, _, err := e.Directory.Lookup(ctx, subject)
+	if err != nil && r.Context().Err() == nil {
+		e.Log.Warn("sign-out page without the user's name", slog.String("request_id", e.RequestID(r)), slog.Any("cause", err))
+	}
+	return user.Username
 }
 
 // Post takes the user's answer, or sends a client's request on as a GET.

@@ -84,8 +84,8 @@ func (e *Endpoint) setReturn(ctx context.Context, q *request, to, state string) 
 // speaksFor reports whether the client need not ask: it holds an id_token about this very session. If the id_token is
 // about another user, another session of the same user, or none, as those of the password grant, the user is asked
 // (section 4).
-func (q *request) speaksFor(who *session.SignedIn) bool {
-	return q.hint.Subject == who.User.ID && q.hint.Session != "" && q.hint.Session == userclaims.SessionID(who.Digest)
+func (q *request) speaksFor(who session.SignedIn) bool {
+	return q.hint.Subject == who.Session.Subject && q.hint.Session != "" && q.hint.Session == userclaims.SessionID(who.Digest)
 }
 
 // title is the name of the client that asks, "" for none.
