@@ -15,3 +15,11 @@ func VaryByToken(h http.Header) {
 		httpx.AddVary(h, "Authorization")
 	}
 }
+
+// KeepFromCaches is for a response that an error handler of the site may write: what it says of one caller must not take
+// the place of what others get at the address. An error handler that proxies adds its fields to these, and for caches
+// `no-store` then prevails; one that sets a Cache-Control of its own leaves the Vary.
+func KeepFromCaches(h http.Header) {
+	h.Set("Cache-Control", "no-store")
+	httpx.AddVary(h, "Authorization", "Accept-Encoding") // for which Caddy's encode would add a line
+}

@@ -37,3 +37,17 @@ func TestStorableResponsesVaryByToken(t *testing.T) {
 		}
 	}
 }
+
+func TestRefusalsAreKeptFromCaches(t *testing.T) {
+	for _, have := range []http.Header{{}, {"Cache-Control": {"public, max-age=60"}, "Vary": {"Origin"}}} {
+		h := have.Clone()
+		KeepFromCaches(h)
+		want := "Authorization, Accept-Encoding"
+		if have["Vary"] != nil {
+			want = "Origin, " + want
+		}
+		if !slices.Equal(h["Cache-Control"], []string{"no-store"}) || !slices.Equal(h["Vary"], []string{want}) {
+			t.Errorf("%v: %v", have, h)
+		}
+	}
+}

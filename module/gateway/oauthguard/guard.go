@@ -143,6 +143,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	if err != nil {
 		handler.LeaveBody(w, r)
 		g.identity.Strip(r)
+		keepFromCaches(w, r)
 		return handler.Unavailable(w, err)
 	}
 	defer leave()
@@ -169,7 +170,8 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		return g.refuse(w, r, &d, cors)
 	}
 	g.prepareRequest(r, &d)
-	answer := g.answers.From(w, setFields(cors, d.Access != nil))
+	verified := d.Access != nil
+	answer := g.answers.From(w, setFields(cors, verified))
 	if d.Redact {
 		err = g.passLeakedToken(answer, r, next)
 	} else {
@@ -178,8 +180,19 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	answer.Finish()
 	if err != nil {
 		cors.Set(w.Header())
+		if verified { // the error handlers know the caller
+			keepFromCaches(w, r)
+		}
 	}
 	return err
+}
+
+// keepFromCaches prepares the header for a `handle_errors` of the site, which may answer a refusal with a page that caches
+// store. An api_errors in front says by itself that nothing is stored.
+func keepFromCaches(w http.ResponseWriter, r *http.Request) {
+	if !handler.Shaped(r) {
+		guard.KeepFromCaches(w.Header())
+	}
 }
 
 // setFields returns what the guard adds to the header of a response; verified says whether its request had a token.
@@ -209,6 +222,7 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, d *guard.Decision
 		w.WriteHeader(d.Status)
 		return nil
 	}
+	keepFromCaches(w, r)
 	if d.Redact {
 		g.access.WriteRefused(r, d.Status, w.Header())
 	}

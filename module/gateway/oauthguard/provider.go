@@ -113,6 +113,7 @@ func (p *Provider) refuse(w http.ResponseWriter, r *http.Request, refused error)
 		return
 	}
 	p.guard.identity.Strip(r) // as Guard.refuse does
+	keepFromCaches(w, r)
 	handler.OwnAnswer(w)
 	handler.LeaveBody(w, r)
 	if status := handler.StatusOf(refused); status != http.StatusUnauthorized && !handler.Shaped(r) {
