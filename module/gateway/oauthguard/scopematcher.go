@@ -27,6 +27,9 @@ func init() { caddy.RegisterModule(new(MatchScope)) }
 // whose token cannot be judged, because the store is away or there is too much to do, is answered
 // with 503: as a request without the scope it might be taken for another one. Requests in TLS
 // early data get 425.
+//
+// A matcher sees no responses. Where caches may store them, add `Vary: Authorization` with the
+// handler `headers`, or a shared cache gives what a token was answered to everybody.
 type MatchScope struct {
 	// Scopes that the token must have, all of them. Required.
 	Scopes []string `json:"scopes,omitempty"`

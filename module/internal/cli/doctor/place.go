@@ -73,6 +73,9 @@ func (f *file) placed(all adminapi.Findings) adminapi.Findings {
 	for i := range all {
 		if one := &all[i]; one.Where == "" && one.Grade != adminapi.GradeOK {
 			one.Where = f.places.of(placeOf[one.Check]...)
+			if one.Check == "caches" { // a matcher begins no line
+				one.Where = f.places.containing(scopeMatcher)
+			}
 		}
 	}
 	return all
