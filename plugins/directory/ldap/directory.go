@@ -2,7 +2,6 @@ package ldap
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
@@ -249,7 +248,7 @@ func (d *dir) refusalOfAll(ctx context.Context, refusal error) error {
 		return nil
 	}
 	said, ok := errors.AsType[*ldap.Error](refusal)
-	if err := d.bindAs(ctx, d.nobody(), rand.Text()); ok && ldap.IsErrorWithCode(err, said.ResultCode) {
+	if err := d.bindAs(ctx, d.nobody(), "nobody's password"); ok && ldap.IsErrorWithCode(err, said.ResultCode) {
 		return fmt.Errorf("the LDAP server refuses every bind: %w", err)
 	}
 	return nil

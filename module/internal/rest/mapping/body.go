@@ -95,7 +95,7 @@ func (m *Mapping) readMembers(a Asked) (object validate.Object, theirs members, 
 		if refused := m.refuseReserved(member.Name); refused != nil {
 			return nil, nil, refused
 		}
-		if m.overlapsReserved(member) {
+		if overlapsReserved(m, member) {
 			return nil, nil, envelope.Invalid(member.Name, supply.SetByGateway)
 		}
 		if m.reserved.CouldHideIn(member.Name) && strings.ContainsAny(string(member.Value[:1]), "{[") {

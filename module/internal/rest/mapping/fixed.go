@@ -114,7 +114,7 @@ func (m *Mapping) refuseReserved(name string) *envelope.Refusal {
 
 // overlapsReserved reports whether a member is a part of one that the gateway sends itself, or the other way round,
 // where an upstream takes dots for steps into an object.
-func (m *Mapping) overlapsReserved(member validate.Member) bool {
+func overlapsReserved(m *Mapping, member validate.Member) bool {
 	nested := member.Value[0] == '{' || member.Value[0] == '['
 	return m.reserved.HasAround(member.Name) && !m.Names.Declares(member.Name) || nested && m.reserved.HasInside(member.Name)
 }
