@@ -96,20 +96,26 @@ var overriding = []string{"X-HTTP-Method-Override", "DELETE", "X-HTTP-Method", "
 // posing are fields of a client that claims to be somebody else.
 var posing = []string{"X-Auth-Subject", "admin", "x-auth-client", "admin", "X-Auth-Scopes", "read write admin"}
 
-// spelt returns the fields under all names that some server takes for theirs.
-func spelt(fields []string) (all []string) {
-	for i := 0; i < len(fields); i += 2 {
-		for _, name := range harness.Spellings(fields[i]) {
-			all = append(all, name, fields[i+1])
+// wantOtherSpellingsUnheard checks that no name which some server takes for one of these fields' reaches the API with them.
+func (f *front) wantOtherSpellingsUnheard(uri, token, subject, client, scopes string) {
+	f.t.Helper()
+	fields := slices.Concat(overriding, posing)
+	for n := range harness.Spellings("") {
+		var spelt []string
+		for i := 0; i < len(fields); i += 2 {
+			spelt = append(spelt, harness.Spellings(fields[i])[n], fields[i+1])
 		}
+		if p := f.ask("GET", uri, token, spelt...); p.Status != http.StatusOK {
+			f.t.Fatalf("S23 %v: %d %s", spelt, p.Status, p.Body)
+		}
+		f.wantIdentity(uri, subject, client, scopes)
 	}
-	return all
 }
 
 // ask sends a request as a client would that claims to be somebody else, and to make another request.
 func (f *front) ask(method, path, token string, header ...string) harness.Page {
 	f.t.Helper()
-	header = append(slices.Concat(overriding, spelt(overriding), header, spelt(posing)), posing...)
+	header = slices.Concat(overriding, header, posing)
 	if token != "" {
 		header = append(header, "Authorization", "Bearer "+token)
 	}
@@ -195,6 +201,7 @@ func TestNginxAuthRequestAsksAGuard(t *testing.T) {
 		t.Errorf("S23 a valid token: %d %s %s", p.Status, p.Body, &f.out)
 	}
 	f.wantIdentity("/read/1?x=1", "client:machine", "machine", "read")
+	f.wantOtherSpellingsUnheard("/read", access, "client:machine", "machine", "read")
 	if p := f.ask("GET", "/public", ""); p.Status != http.StatusOK {
 		t.Errorf("S23 a public path: %d", p.Status)
 	}
@@ -315,6 +322,7 @@ func TestNginxAuthRequestAsksIntrospection(t *testing.T) {
 		t.Errorf("S23 a client's own token: %d", p.Status)
 	}
 	f.wantIdentity("/a", "client:machine", "machine", "read")
+	f.wantOtherSpellingsUnheard("/a", own, "client:machine", "machine", "read")
 	f.wantRefused(f.ask("GET", "/a", ""), http.StatusUnauthorized, `Bearer realm="https://api.example"`)
 	f.wantRefused(f.ask("POST", "/a", mine), http.StatusForbidden, "")
 	_, elsewhere := clientToken(t, g, harness.Credentials{ID: "wrong", Secret: "wrong-secret-0123456789-0123456789-01234567"})

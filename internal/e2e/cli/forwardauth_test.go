@@ -42,8 +42,9 @@ func TestCaddyForwardAuthAsksAGuard(t *testing.T) {
 		t.Errorf("S23 a client's own token: %d", p.Status)
 	}
 	f.wantIdentity("/read", "client:machine", "machine", "read")
+	f.wantOtherSpellingsUnheard("/read", own, "client:machine", "machine", "read")
 	api.Answer(harness.PHPVariables(t))
-	php := f.ask("GET", "/read", own).JSON(t)
+	php := f.ask("GET", "/read", own, "X.Auth.Subject", "admin", "X.HTTP.Method.Override", "DELETE").JSON(t)
 	if php["HTTP_X_AUTH_SUBJECT"] != "client:machine" || php["HTTP_X_HTTP_METHOD_OVERRIDE"] != nil {
 		t.Errorf("S23 PHP saw %v", php)
 	}
