@@ -5,11 +5,15 @@ import (
 	"strings"
 )
 
-// longestName bounds the names of a configuration that have dots in them, in bytes.
-const longestName = 100
+const (
+	// longestName bounds the names of a configuration that have dots in them, in bytes.
+	longestName = 100
+	// longestParted bounds a client's name that has parts, in bytes: no program has as long a name for a table or column.
+	longestParted = 1024
+)
 
-// HasAround reports whether an upstream could read a client's member as a part of one of these: to Mongoose and Icinga
-// `meta.role` is the role inside meta.
+// HasAround reports whether an upstream could read a client's member as a part of one of these, or as one behind the name of a
+// table: to Mongoose and Icinga `meta.role` is the role inside meta, and to Knex and Laravel `users.role` is the role.
 func (n Names) HasAround(member string) bool {
 	if len(n) == 0 {
 		return false
@@ -19,7 +23,22 @@ func (n Names) HasAround(member string) bool {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(Parts(member), func(part string) bool { return len(part) <= longestName && n.Has(part) })
+}
+
+// Parts returns the parts that upstreams may divide a name into, nil if they do not: at dots, at `__` in MongoEngine, and what is
+// in front of `->` in Laravel or of `:` in Objection and Zope.
+func Parts(name string) []string {
+	if len(name) > longestParted {
+		return nil
+	}
+	head, _, _ := strings.Cut(name, ":")
+	head, _, _ = strings.Cut(head, "->")
+	parts := slices.DeleteFunc(strings.Split(strings.ReplaceAll(head, "__", "."), "."), func(part string) bool { return part == "" })
+	if len(parts) < 2 && head == name {
+		return nil
+	}
+	return parts
 }
 
 // HasInside reports whether an upstream could read one of these as a part of a client's member: `meta.role` as the
@@ -35,7 +54,7 @@ func (n Names) noteAround(name string) {
 	}
 }
 
-// HasField reports whether Django could read a client's field of a form as a part of one of these.
+// HasField reports whether Django or Struts could read a client's field of a form as a part of one of these.
 func (n Names) HasField(field string) bool {
 	return len(n) > 0 && slices.ContainsFunc(WithoutWidgets(field), n.Has)
 }
@@ -47,9 +66,17 @@ const deepestWidget = 4
 // remove a file.
 var widgets = []string{"_year", "_month", "_day", "-clear"}
 
+// marks are put in front of a name for Struts to empty the field if it is not there.
+var marks = []string{"__checkbox_", "__multiselect_"}
+
 // WithoutWidgets returns the names that Django may read a field of a form as a part of: `due` for `due_year`, and `at_0`
-// and `at` for `at_0_day`.
+// and `at` for `at_0_day`; and for `__checkbox_due` the one that Struts empties.
 func WithoutWidgets(field string) (names []string) {
+	for _, mark := range marks {
+		if whole, ok := strings.CutPrefix(field, mark); ok {
+			return []string{whole}
+		}
+	}
 	for range deepestWidget {
 		whole, ok := withoutWidget(field)
 		if !ok {

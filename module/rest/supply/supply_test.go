@@ -87,7 +87,7 @@ func TestAliasesOfReservedNamesAreReserved(t *testing.T) { // R11
 func TestPartsOfReservedNamesAreFoundBehindDots(t *testing.T) {
 	names := NamesOf([]Param{{Body, "meta", "x"}, {Body, "api.key", "x"}})
 	for name, want := range map[string][2]bool{ // around, inside
-		"meta.role": {true, false}, "Meta.role.x": {true, false}, "api.key.x": {true, false}, "api.x": {false, false}, "other.meta": {false, false}, "": {false, false}, ".": {false, false},
+		"meta.role": {true, false}, "Meta.role.x": {true, false}, "api.key.x": {true, false}, "api.x": {false, false}, "other.meta": {true, false}, "db.t.Meta": {true, false}, "set__meta": {true, false}, "meta__x": {true, false}, "meta->x": {true, false}, "meta:x": {true, false}, "x:meta": {false, false}, "x->meta": {false, false}, "__meta": {false, false}, "": {false, false}, ".": {false, false},
 		"api": {false, true}, "Api": {false, true}, "meta": {false, false}, "key": {false, false}, strings.Repeat("a.", 1<<20) + "meta.x": {false, false},
 	} {
 		if got := [2]bool{names.HasAround(name), names.HasInside(name)}; got != want {

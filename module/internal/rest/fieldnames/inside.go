@@ -48,10 +48,25 @@ func (p *place) step(name string, asXML bool) *place {
 	return p.inside[name]
 }
 
+// hasDotted reports whether a rule names a member here with dots.
+func (p *place) hasDotted() bool {
+	for _, next := range p.inside {
+		if next.dotted && !next.declared {
+			return true
+		}
+	}
+	return false
+}
+
 // check refuses a member inside the one at path whose name is a declared one in another spelling, or which a rule
 // names with dots.
 func (p *place) check(path []string, value json.RawMessage) *envelope.Refusal {
-	if p == nil || p.inside == nil || value[0] != '{' {
+	switch {
+	case p == nil || p.inside == nil:
+		return nil
+	case value[0] == '[' && p.hasDotted(): // Mongoose takes a list for the object
+		return envelope.Invalid(validate.Field(path...), validate.UnknownField)
+	case value[0] != '{':
 		return nil
 	}
 	object, refused := validate.Parse(value)

@@ -3,6 +3,7 @@ package fieldnames
 import (
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/gatehouse/gatehouse/module/rest/supply"
@@ -53,26 +54,35 @@ func (s similar) note(name string) {
 }
 
 // isDisguised reports whether an upstream could take a member for a declared one beside it that is spelled in
-// another way. JavaScript's Object.assign makes all that is in __proto__ such members.
+// another way. JavaScript's Object.assign makes all that is in __proto__ such members, and Knex removes blanks around a name.
 func (s similar) isDisguised(name string) bool {
-	exact := s.names[s.key(name)]
-	return (len(exact) > 0 || len(s.names[protobufName(name)]) > 0 || name == "__proto__" || s.isInsideBound(name)) && !slices.Contains(exact, name)
+	if slices.Contains(s.names[s.key(name)], name) {
+		return false
+	}
+	plain := strings.TrimFunc(name, isBlank)
+	return s.isSimilar(name) || plain != name && s.isSimilar(plain) || name == "__proto__" || s.hasBoundPart(plain)
 }
 
-// isInsideBound reports whether a member is a part of one with constraints to upstreams that take dots for steps: to
-// Mongoose and Icinga `meta.role` is the role inside meta.
-func (s similar) isInsideBound(name string) bool {
+func (s similar) isSimilar(name string) bool {
+	return len(s.names[s.key(name)]) > 0 || len(s.names[protobufName(name)]) > 0
+}
+
+// isBlank is what JavaScript's trim removes.
+func isBlank(c rune) bool { return unicode.IsSpace(c) || c == '\ufeff' }
+
+// hasBoundPart reports whether a name has several parts, to upstreams that read it so, and one or the first of them together are
+// a member with constraints: to Mongoose and Icinga `meta.role` is the role inside meta, and to Knex `users.role` the role.
+func (s similar) hasBoundPart(name string) bool {
 	if len(s.bound) == 0 {
 		return false
 	}
 	most := 1 + utf8.UTFMax*s.longest // a key may have fewer bytes than the name
-	name = strings.TrimLeft(name, " ")
 	for i := range min(len(name), most) {
 		if name[i] == '.' && s.bound[s.key(name[:i])] {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(supply.Parts(name), func(part string) bool { return len(part) < most && s.bound[s.key(part)] })
 }
 
 // protobufName returns the JSON name that protobuf gives a field: displayName for display_name. It reads either. The NUL

@@ -186,7 +186,7 @@ func TestNamesThatAreReadAsOthersAreRefused(t *testing.T) {
 		{"meta", `{"role(1)":1}`, "all"}, {"other", `{"owner(1)":1}`, "json"}, {"task", `{"level(1i)":1}`, "all"},
 		{"meta.role", "1", "all"}, {"approved.x", "1", "all"}, {"owner.x", "1", "all"}, {"task.level", "1", "all"}, {"other", `{"owner.x":1}`, "json"},
 		{"vars", `{"role":1}`, "all"}, {"vars", `"x"`, nowhere}, {"vars.other", "1", nowhere}, {"title.x", "1", inForms}, // Spring
-		{"due_year", "1", inForms}, {"due_0", "1", nowhere}, {"approved_0", "1", inForms}, {"owner_day", "1", inForms}, {"kind_0_year", "1", inForms}, {"state-clear", "1", inForms},
+		{"due_year", "1", inForms}, {"due_0", "1", nowhere}, {"approved_0", "1", inForms}, {"owner_day", "1", inForms}, {"kind_0_year", "1", inForms}, {"state-clear", "1", inForms}, {"__checkbox_approved", "1", inForms}, {"__multiselect_kind", "1", inForms}, {"__checkbox_other", "1", nowhere},
 		{"title_0", "1", nowhere}, {"other_year", "1", nowhere}, {"due_x", "1", nowhere}, {"meta_0", "1", inForms},
 		{"_charset_", `"IBM037"`, inForms}, {"_charset_", `["utf-8"]`, inForms}, {"_charset_", `"UTF-8"`, nowhere}, {"other", `{"_charset_":"IBM037"}`, nowhere},
 	} {
