@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// turns remembers in which order callers had a job started on this node. It contains only callers with unfinished jobs.
+// turns remembers since when callers wait for a turn on this node. It contains only callers with unfinished jobs.
 type turns struct {
 	last map[mark]int // by caller, higher for later
 	next int
@@ -19,14 +19,16 @@ func (t *turns) started(caller mark) {
 }
 
 // sort returns marks, which are sorted by age, in the order in which their jobs start: everybody's oldest, then everybody's
-// second, and so on, those of the caller first who has waited longest for a turn. Running jobs count, so a caller with many of
-// them lets the others go first. Callers without a token are told apart by their addresses.
-func (t *turns) sort(marks []mark) []mark {
+// second, and so on, those of the caller first who has waited longest since a job ended, or since the caller came. Running jobs
+// count, so a caller with many of them lets the others go first; here tells those on this node. Callers without a token are told
+// apart by their addresses.
+func (t *turns) sort(marks []mark, here func(id string) bool) []mark {
 	type place struct {
 		mark
 		before int // how many unfinished jobs of the same caller are older
 		last   int
 	}
+	t.note(marks, here)
 	own := make(map[mark]int)
 	places := make([]place, len(marks))
 	for i, m := range marks {
@@ -34,11 +36,31 @@ func (t *turns) sort(marks []mark) []mark {
 		places[i] = place{m, own[caller], t.last[caller]}
 		own[caller]++
 	}
-	maps.DeleteFunc(t.last, func(caller mark, _ int) bool { return own[caller] == 0 })
 	slices.SortStableFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.before, b.before), cmp.Compare(a.last, b.last)) })
 	sorted := make([]mark, len(places))
 	for i, p := range places {
 		sorted[i] = p.mark
 	}
 	return sorted
+}
+
+// note puts those who came behind those who wait, and those with a running job behind both.
+func (t *turns) note(marks []mark, here func(id string) bool) {
+	waiting := make(map[mark]bool) // false for those with a running job
+	for _, m := range marks {
+		caller := m.caller()
+		if before, seen := waiting[caller]; !seen || before {
+			waiting[caller] = !here(m.ID)
+		}
+		if _, known := t.last[caller]; !known {
+			t.last[caller] = t.next
+		}
+	}
+	t.next++
+	maps.DeleteFunc(t.last, func(caller mark, _ int) bool { _, unfinished := waiting[caller]; return !unfinished })
+	for caller, waits := range waiting {
+		if !waits {
+			t.last[caller] = t.next
+		}
+	}
 }
