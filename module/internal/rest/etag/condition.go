@@ -38,9 +38,13 @@ func ParseList(lines []string) (l List, ok bool) {
 	return l, len(l.Tags) > 0
 }
 
-// has compares strongly, as If-Match does (RFC 9110 section 13.1.1).
+// has compares strongly, as If-Match does (RFC 9110 section 13.1.1). Caddy's encode makes a tag of its own for each coding, which
+// it takes back in If-None-Match only.
 func (l List) has(t Tag) bool {
-	return !t.Weak && slices.Contains(l.Tags, t)
+	return !t.Weak && slices.ContainsFunc(l.Tags, func(o Tag) bool {
+		coding, ok := strings.CutPrefix(o.Opaque, t.Opaque)
+		return !o.Weak && ok && slices.Contains([]string{"", "-gzip", "-zstd", "-br"}, coding)
+	})
 }
 
 // Resembles compares weakly, as If-None-Match does (section 13.1.2).

@@ -95,6 +95,7 @@ func TestConditionsFollowTheRFC(t *testing.T) {
 		{"", "", now, true}, {"", "", etag.Current{}, true},
 		{`"a"`, "", now, true}, {`"b", "a"`, "", now, true}, {`"b"`, "", now, false}, {`W/"a"`, "", now, false}, {`W/"a"`, "", weak, false}, {`"a"`, "", weak, false},
 		{"*", "", now, true}, {"*", "", etag.Current{}, false}, {`"a"`, "", etag.Current{}, false}, {"*", "", etag.Current{Exists: true}, true}, {`""`, "", etag.Current{Exists: true}, false},
+		{`"a-gzip"`, "", now, true}, {`"a-zstd"`, "", now, true}, {`"a-br"`, "", now, true}, {`W/"a-gzip"`, "", now, false}, {`"a-x"`, "", now, false}, {`"b-gzip"`, "", now, false}, // Caddy's encode
 		{"", `"a"`, now, false}, {"", `W/"a"`, now, false}, {"", `"a"`, weak, false}, {"", `"b"`, now, true}, {"", "*", now, false}, {"", "*", etag.Current{}, true},
 		{"", `"a"`, etag.Current{}, true}, {"", `""`, etag.Current{Exists: true}, true},
 		{`"a"`, `"a"`, now, false}, {`"a"`, `"b"`, now, true}, {`"b"`, `"c"`, now, false},

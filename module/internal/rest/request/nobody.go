@@ -12,7 +12,7 @@ import (
 const mostOfNothing = 16
 
 // RefuseBody refuses a body that would not be sent: its client would believe that it was heeded. The bodies that some
-// clients send with every request, {} and null, say nothing.
+// clients send with every request, {}, null and [] (an empty object of PHP), say nothing.
 func RefuseBody(r *http.Request) *envelope.Refusal {
 	if r.Body == nil || r.ContentLength == 0 {
 		return nil
@@ -24,7 +24,7 @@ func RefuseBody(r *http.Request) *envelope.Refusal {
 	switch said := string(bytes.TrimSpace(body)); {
 	case err != nil:
 		return envelope.Refuse(http.StatusBadRequest, "the body could not be read")
-	case len(body) <= mostOfNothing && (said == "" || said == "{}" || said == "null"):
+	case len(body) <= mostOfNothing && (said == "" || said == "{}" || said == "[]" || said == "null"):
 		return nil
 	}
 	return unexpectedBody(r)
