@@ -15,30 +15,31 @@ const (
 // HasAround reports whether an upstream could read a client's member as a part of one of these, or as one behind the name of a
 // table: to Mongoose and Icinga `meta.role` is the role inside meta, and to Knex and Laravel `users.role` is the role.
 func (n Names) HasAround(member string) bool {
-	if len(n) == 0 {
+	return len(n) > 0 && AnyPart(member, longestName, n.Has)
+}
+
+// AnyPart reports whether a condition holds for one of the parts that upstreams may divide a client's name into, or for the first
+// of them together with the dots between. They divide it at dots, MongoEngine also at `__`, and Laravel and Objection take what is in
+// front of `->` and `:`. Parts of more than longest bytes are left out.
+func AnyPart(name string, longest int, is func(part string) bool) bool {
+	if !strings.ContainsAny(name, ".:>") && !strings.Contains(name, "__") {
 		return false
 	}
-	for i := range min(len(member), longestName+1) {
-		if member[i] == '.' && n.Has(member[:i]) {
+	for i := range min(len(name), longest+1) {
+		if name[i] == '.' && is(name[:i]) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(Parts(member), func(part string) bool { return len(part) <= longestName && n.Has(part) })
-}
-
-// Parts returns the parts that upstreams may divide a name into, nil if they do not: at dots, at `__` in MongoEngine, and what is
-// in front of `->` in Laravel or of `:` in Objection and Zope.
-func Parts(name string) []string {
 	if len(name) > longestParted {
-		return nil
+		return false
 	}
 	head, _, _ := strings.Cut(name, ":")
 	head, _, _ = strings.Cut(head, "->")
 	parts := slices.DeleteFunc(strings.Split(strings.ReplaceAll(head, "__", "."), "."), func(part string) bool { return part == "" })
 	if len(parts) < 2 && head == name {
-		return nil
+		return false
 	}
-	return parts
+	return slices.ContainsFunc(parts, func(part string) bool { return len(part) <= longest && is(part) })
 }
 
 // HasInside reports whether an upstream could read one of these as a part of a client's member: `meta.role` as the

@@ -73,16 +73,8 @@ func isBlank(c rune) bool { return unicode.IsSpace(c) || c == '\ufeff' }
 // hasBoundPart reports whether a name has several parts, to upstreams that read it so, and one or the first of them together are
 // a member with constraints: to Mongoose and Icinga `meta.role` is the role inside meta, and to Knex `users.role` the role.
 func (s similar) hasBoundPart(name string) bool {
-	if len(s.bound) == 0 {
-		return false
-	}
-	most := 1 + utf8.UTFMax*s.longest // a key may have fewer bytes than the name
-	for i := range min(len(name), most) {
-		if name[i] == '.' && s.bound[s.key(name[:i])] {
-			return true
-		}
-	}
-	return slices.ContainsFunc(supply.Parts(name), func(part string) bool { return len(part) < most && s.bound[s.key(part)] })
+	most := utf8.UTFMax * s.longest // a key may have fewer bytes than the name
+	return len(s.bound) > 0 && supply.AnyPart(name, most, func(part string) bool { return s.bound[s.key(part)] })
 }
 
 // protobufName returns the JSON name that protobuf gives a field: displayName for display_name. It reads either. The NUL
