@@ -11,7 +11,7 @@ func Spellings(name string) (all []string) {
 	return all
 }
 
-// Variable is the name that an API behind lighttpd gets a field by. No other known server takes more names for the same.
+// Variable is the name that an API behind lighttpd gets a field by. No other known server gives as many names to one variable.
 func Variable(field string) string {
 	return "HTTP_" + strings.Map(func(c rune) rune {
 		switch {

@@ -122,7 +122,7 @@ func (q *Queue) lookThrough(ctx context.Context, all bool) error {
 	maps.DeleteFunc(q.seen, func(id string, _ sighting) bool { return !listed[id] })
 	waits := make(map[mark]bool) // the callers whose first waiting job has no free worker
 	for _, m := range q.turns.sort(marks, q.here) {
-		if q.here(m.ID) || !all && (waits[m.caller()] || len(waits) > 0 && q.freeWorkers(mark{}) == 0) {
+		if q.here(m.ID) || !all && (waits[m.caller()] || len(waits) > 0 && q.isBusy()) {
 			continue
 		}
 		err := q.processMark(ctx, m)

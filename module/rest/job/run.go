@@ -56,6 +56,13 @@ func (q *Queue) freeWorkers(caller mark) int {
 	return min(q.Workers-len(q.runs), q.Workers-q.Workers/4-own)
 }
 
+// isBusy reports whether all workers have a job.
+func (q *Queue) isBusy() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.runs) >= q.Workers
+}
+
 func (q *Queue) here(id string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 // strong. A longer answer has a weak tag if the API gives one, and otherwise none.
 const maxTagged = 256 << 10
 
-// form is that of the tags. In form 1 short answers had weak tags, too: a client that still has one must not be told
-// that it holds, since it could change nothing with it.
+// form names how tags are made, and is part of each. In form 1 short answers could have weak tags. A client that still has
+// one must not be told with a 304 that it is valid, since If-Match with it never holds.
 const form = "2"
 
 // Tags answers the operations of resources that declare tags.

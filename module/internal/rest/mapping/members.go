@@ -58,7 +58,7 @@ func (m members) passesToken(object validate.Object) bool {
 	})
 }
 
-// checkFields refuses members that would be others in a form.
+// checkFields refuses members that an upstream would take for others when it reads them from a form.
 func (req request) checkFields(object validate.Object) *envelope.Refusal {
 	for _, member := range object {
 		switch {

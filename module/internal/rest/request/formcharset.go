@@ -47,7 +47,7 @@ func charsetFields(form string) (charsets []string) {
 	return charsets
 }
 
-// charsetParts finds the parts. Of one that has the name to some APIs alone the charset is unknown.
+// charsetParts finds the parts. The charset of a part that only some APIs read as this field is unknown.
 func charsetParts(label string, body []byte) (charsets []string) {
 	names, _ := PartNames(label, body)
 	named := 0
