@@ -20,8 +20,8 @@ func (t *turns) started(caller mark) {
 
 // sort returns marks, which are sorted by age, in the order in which their jobs start: everybody's oldest, then everybody's
 // second, and so on. Running jobs count, so a caller with many of them lets the others go first. Among equals, the caller goes
-// first who has waited longest since coming or since a job on this node ended, as here reports. Callers without a token are
-// told apart by their addresses.
+// first who has waited longest since coming or since a job on this node ended. here reports whether a job runs on this node.
+// Callers without a token are told apart by their addresses.
 func (t *turns) sort(marks []mark, here func(id string) bool) []mark {
 	type place struct {
 		mark
