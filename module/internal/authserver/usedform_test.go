@@ -60,6 +60,21 @@ func TestUsedFormCannotBePassedOffAsNew(t *testing.T) {
 	}
 }
 
+// A page never shows a cookie's value: scripts and whoever the page is sent to cannot read cookies.
+func TestSignInFormShowsNoCookie(t *testing.T) {
+	g := newBrowserRig(t)
+	b := g.browser()
+	p := b.get(tokenIssuer + "/login")
+	if len(b.cookies) < 2 {
+		t.Fatalf("the browser has the cookies %v", b.cookies)
+	}
+	for name, value := range b.cookies {
+		if strings.Contains(p.body, value) {
+			t.Errorf("the value of %s stands in the page", name)
+		}
+	}
+}
+
 // A right password that was refused while its user was locked does not work later, when somebody else reloads the page.
 func TestOldSignInFormSignsNobodyIn(t *testing.T) {
 	g := newBrowserRig(t)

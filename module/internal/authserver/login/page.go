@@ -12,6 +12,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/session"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
 )
 
@@ -62,10 +63,10 @@ func (p *Page) ShowLogin(w http.ResponseWriter, r *http.Request, b session.Brows
 	return nil
 }
 
-// formToken makes the token of a sign-in form. It names the last sign-in and the time, so that a form that was used or is old
-// is known as such.
+// formToken makes the token of a sign-in form. It has the time and a digest of the last sign-in's cookie in it, so that a form
+// that was used or is old is known as such.
 func (p *Page) formToken(b session.Browser) string {
-	shown := b.LastSignIn + "." + strconv.FormatInt(p.Now().Unix(), 36)
+	shown := secret.Digest(b.LastSignIn) + "." + strconv.FormatInt(p.Now().Unix(), 36)
 	return shown + "." + b.Token(actionLogin, shown)
 }
 
@@ -79,7 +80,7 @@ func (p *Page) checkFormToken(b session.Browser, token string) (ours, outdated b
 	}
 	before, at, _ := strings.Cut(token[:end], ".")
 	seconds, err := strconv.ParseInt(at, 36, 64)
-	return true, err != nil || before != b.LastSignIn || p.Now().Sub(time.Unix(seconds, 0)) >= p.RequestLife
+	return true, err != nil || before != secret.Digest(b.LastSignIn) || p.Now().Sub(time.Unix(seconds, 0)) >= p.RequestLife
 }
 
 // Require returns the signed-in user. If there is none, or the user is locked, it shows the login page, which leads to
