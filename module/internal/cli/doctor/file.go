@@ -47,7 +47,7 @@ func (f File) check(ctx context.Context) adminapi.Findings {
 	c.Configuration = *app
 	c.issuer, err = gateway.ParseIssuer(app.App.Issuer, caddy.NewReplacer())
 	if err == nil {
-		err = validate(f.json)
+		err = provision(f.json)
 	}
 	if err != nil {
 		out.Fail(check, "correct what the message names; the gateway does not start, or keeps the configuration before", "%v", err)
@@ -63,8 +63,8 @@ func (f File) check(ctx context.Context) adminapi.Findings {
 	return c.placed(append(out, c.tryPlugins(ctx)...))
 }
 
-// validate provisions a configuration and starts nothing. What it would log is in its error, or a finding.
-func validate(config []byte) error {
+// provision loads a configuration like `caddy validate` and starts nothing. What it would log is in its error, or a finding.
+func provision(config []byte) error {
 	var c caddy.Config
 	if err := json.Unmarshal(config, &c); err != nil {
 		return err

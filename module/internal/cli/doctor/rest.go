@@ -20,7 +20,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/job"
 )
 
-// rests looks at each api_rest: who may change what it declares, what is over, and where
+// rests looks at each api_rest: who may change what it declares, which members, what is over, and where
 // its files may come from.
 func (p configuration) rests(now time.Time) (out adminapi.Findings) {
 	n := 0
@@ -35,7 +35,7 @@ func (p configuration) rests(now time.Time) (out adminapi.Findings) {
 				}
 				n++
 				where := fmt.Sprintf("an api_rest of server %s (%s)", name, strings.Join(one.Hosts(explain.Question{}), " "))
-				out = slices.Concat(out, p.open(name, s, one, &h, where), ended(&h, where, now))
+				out = slices.Concat(out, p.open(name, s, one, &h, where), unlisted(&h, where), ended(&h, where, now))
 				for _, j := range h.Jobs {
 					out = append(out, opened(j, where)...)
 				}
@@ -44,6 +44,19 @@ func (p configuration) rests(now time.Time) (out adminapi.Findings) {
 	}
 	if n > 0 && len(out) == 0 {
 		out.OK("rest", "nobody changes what %d api_rest declare without a scope", n)
+	}
+	return out
+}
+
+// unlisted are the resources that keep one member from clients but let them send any other.
+func unlisted(h *restapi.REST, where string) (out adminapi.Findings) {
+	var found []string
+	for _, p := range restapi.WithoutList(h) {
+		found = append(found, fmt.Sprintf("%s (%s)", p.Resource, p.Member))
+	}
+	if len(found) > 0 {
+		out.Warn("rest", "list what clients may send: `validate * readonly` beside a `validate` for each such member",
+			"%s: clients may send members that no rule names, although one is kept from them: %s", where, several(found))
 	}
 	return out
 }

@@ -104,6 +104,34 @@ func TestDoctorChecksFetchRanges(t *testing.T) {
 	}
 }
 
+func TestDoctorFindsProtectedMembersWithoutAList(t *testing.T) {
+	const role = `"validate":[{"field":"title","required":true},{"field":"role","readonly":true}`
+	for words, want := range map[string]string{
+		role + `]`:                                                                 "articles (role)",
+		role + `,{"field":"*","readonly":true}]`:                                   "",
+		role + `],"schema":{"file":"article.json"}`:                                "",
+		`"validate":[{"field":"title","required":true}]`:                           "",
+		`"fixed":[{"name":"owner","in":"body","value":"me"}]`:                      "articles (owner)",
+		`"fixed":[{"name":"owner","in":"query","value":"me"}]`:                     "",
+		role + `],"routes":[{"method":"GET","path":"/articles","upstream":"/a"}]`:  "",
+		role + `],"routes":[{"method":"POST","path":"/articles","upstream":"/a"}]`: "articles (role)",
+	} {
+		for _, rest := range []string{
+			`{"handler":"gatehouse_rest","resources":[{"path":"articles",` + words + `}]}`,
+			`{"handler":"gatehouse_rest","resources":[{"path":"notes"}],"versions":[{"name":"v1","resources":[{"path":"articles",` + words + `}]}]}`,
+		} {
+			found := restFindings(t, guarding, rest)
+			if len(found) != 1 || (found[0].Grade == "ok") != (want == "") || !strings.Contains(found[0].Message, want) {
+				t.Errorf("%s: %+v, want %s", rest, found, want)
+			}
+		}
+	}
+	shared := `{"handler":"gatehouse_rest","fixed":[{"name":"owner","in":"body","value":"me"}],"resources":[{"path":"articles"},{"path":"notes","validate":[{"field":"*","readonly":true}]}]}`
+	if found := restFindings(t, guarding, shared); len(found) != 1 || !strings.HasSuffix(found[0].Message, ": articles (owner)") {
+		t.Errorf("%+v", found)
+	}
+}
+
 func TestDoctorLimitsItsRequests(t *testing.T) {
 	var all []string
 	for i := range maxChanges {
