@@ -103,6 +103,8 @@ func TestDoctorFindsMistakesInAFile(t *testing.T) {
 		"scripts that no guard lets in":      {[]string{"$GLOBAL", "client p {\n public\n redirect_uri https://p.example/cb\n scopes read\n}"}, "warn", "cors", "has no `cors <origins>`", "oauth_guard"},
 		"an admin endpoint for everybody":    {[]string{"admin $ADMIN", "admin :2999"}, "fail", "admin", "the network can change the configuration", "admin"},
 		"a matcher that caches ignore":       {[]string{"oauth_guard {", "@read oauth_scope read\n\trespond @read hello\n\thandle /nowhere {", "public GET /public /public/*\n\t\tscope read GET,HEAD /read /read/*\n\t\tscope write POST,PUT,DELETE /read /read/*\n", ""}, "warn", "caches", "a shared cache gives them to everybody", "oauth_scope"},
+		"the same in a named route":          {[]string{"oauth_guard {", "invoke beta\n\thandle /nowhere {", "public GET /public /public/*\n\t\tscope read GET,HEAD /read /read/*\n\t\tscope write POST,PUT,DELETE /read /read/*\n", "", "http://$API {", "&(beta) {\n\t@read oauth_scope read\n\trespond @read hello\n}\nhttp://$API {"}, "warn", "caches", "by oauth_scope, and do not say so", "oauth_scope"},
+		"a provider that caches ignore":      {[]string{"oauth_guard {", "oauth_authentication\n\thandle /nowhere {", "public GET /public /public/*\n\t\tscope read GET,HEAD /read /read/*\n\t\tscope write POST,PUT,DELETE /read /read/*\n", ""}, "warn", "caches", "by oauth_authentication, and do not say so", "oauth_authentication"},
 		"no admin endpoint":                  {[]string{"admin $ADMIN", "admin off"}, "warn", "admin", "is off", "admin"},
 		"no gatehouse":                       {[]string{"\tgatehouse {", "\tservers :1 {\n\t\tname x\n\t}\n\tgatehouze {"}, "fail", "configuration", "gatehouze", ""},
 	} {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -74,7 +75,7 @@ func (f *file) placed(all adminapi.Findings) adminapi.Findings {
 		if one := &all[i]; one.Where == "" && one.Grade != adminapi.GradeOK {
 			one.Where = f.places.of(placeOf[one.Check]...)
 			if one.Check == "caches" { // a matcher begins no line
-				one.Where = f.places.containing(scopeMatcher)
+				one.Where = cmp.Or(f.places.of(authentication), f.places.containing(scopeMatcher))
 			}
 		}
 	}
