@@ -12,19 +12,19 @@ import (
 // similar are declared names, by what upstreams may take them for.
 type similar struct {
 	names   map[string][]string
-	bound   map[string]bool // the keys of those with constraints, on their value or on what is inside it
-	longest int             // of these keys, in bytes
-	asXML   bool            // some bodies become XML
+	bound   supply.Names // those with constraints, on their value or on what is inside it
+	longest int          // of these, in bytes
+	asXML   bool         // some bodies become XML
 }
 
 func newSimilar(asXML bool) similar {
-	return similar{names: make(map[string][]string, 1), bound: make(map[string]bool), asXML: asXML}
+	return similar{names: make(map[string][]string, 1), asXML: asXML}
 }
 
-// bind says that a declared name has constraints.
+// bind says that a declared name has constraints. Nothing may be similar to it that has the same letters and digits: Symfony
+// reads ro_le as role, Laravel role- too, and Is_owner is isOwner to Objection.
 func (s *similar) bind(name string) {
-	at := s.key(name)
-	s.bound[at], s.longest = true, max(s.longest, len(at))
+	s.bound, s.longest = s.bound.With(name), max(s.longest, len(name))
 }
 
 // key returns what an upstream may take a name for. Rails turns hyphens in XML into underscores.
@@ -60,7 +60,7 @@ func (s similar) isDisguised(name string) bool {
 		return false
 	}
 	plain := strings.TrimFunc(name, isBlank)
-	return s.isSimilar(name) || plain != name && s.isSimilar(plain) || name == "__proto__" || s.hasBoundPart(plain)
+	return s.isSimilar(name) || plain != name && s.isSimilar(plain) || name == "__proto__" || s.bound.Has(name) || s.hasBoundPart(plain)
 }
 
 func (s similar) isSimilar(name string) bool {
@@ -73,9 +73,11 @@ func isBlank(c rune) bool { return unicode.IsSpace(c) || c == '\ufeff' }
 // hasBoundPart reports whether a name has several parts, to upstreams that read it so, and one or the first of them together are
 // a member with constraints: to Mongoose and Icinga `meta.role` is the role inside meta, and to Knex `users.role` the role.
 func (s similar) hasBoundPart(name string) bool {
-	most := utf8.UTFMax * s.longest // a key may have fewer bytes than the name
-	return len(s.bound) > 0 && supply.AnyPart(name, most, func(part string) bool { return s.bound[s.key(part)] })
+	return len(s.bound) > 0 && supply.AnyPart(name, utf8.UTFMax*s.longest+mostBetween, s.bound.Has)
 }
+
+// mostBetween is how many bytes more than its letters and digits a part of a name may have.
+const mostBetween = 64
 
 // protobufName returns the JSON name that protobuf gives a field: displayName for display_name. It reads either. The NUL
 // in front keeps it apart from the keys of normalized names, which have none.
@@ -104,8 +106,7 @@ func (s similar) isDeclared(name string) bool { return slices.Contains(s.names[s
 // there is none, `_role` empties it, and `author.role` is the role inside author. To Django `due_year` is a part of due, which
 // matters if due has constraints.
 func (n *Names) IsDisguisedInForm(name string) bool {
-	isBound := func(whole string) bool { return n.similar.bound[n.similar.key(whole)] }
-	if slices.ContainsFunc(supply.WithoutWidgets(name), isBound) && !n.similar.isDeclared(name) {
+	if n.similar.bound.HasField(name) && !n.similar.isDeclared(name) {
 		return true
 	}
 	plain, _, _ := strings.Cut(name, ".")
