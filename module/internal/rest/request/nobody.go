@@ -1,9 +1,9 @@
 package request
 
 import (
-	"bytes"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
@@ -12,7 +12,7 @@ import (
 const mostOfNothing = 16
 
 // RefuseBody refuses a body that would not be sent: its client would believe that it was heeded. The bodies that some
-// clients send with every request, {}, null and [] (an empty object of PHP), say nothing.
+// clients send with every request, {}, null and [] (an empty object of PHP), say nothing, also with blanks in them.
 func RefuseBody(r *http.Request) *envelope.Refusal {
 	if r.Body == nil || r.ContentLength == 0 {
 		return nil
@@ -21,7 +21,7 @@ func RefuseBody(r *http.Request) *envelope.Refusal {
 		return unexpectedBody(r)
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, mostOfNothing+1)) // one in chunks may be empty
-	switch said := string(bytes.TrimSpace(body)); {
+	switch said := strings.Join(strings.Fields(string(body)), ""); {
 	case err != nil:
 		return envelope.Refuse(http.StatusBadRequest, "the body could not be read")
 	case len(body) <= mostOfNothing && (said == "" || said == "{}" || said == "[]" || said == "null"):

@@ -13,7 +13,7 @@ import (
 
 func TestBodyThatIsNotSentMustSayNothing(t *testing.T) {
 	for body, want := range map[string]string{
-		"": "", " \r\n": "", "{}": "", " { }": "a DELETE has no body here", "null": "", "\tnull\n": "", `{"cascade":true}`: "a DELETE has no body here",
+		"": "", " \r\n": "", "{}": "", " { }": "", "[\n\n]": "", "null": "", "\tnull\n": "", `{"cascade":true}`: "a DELETE has no body here",
 		"[]": "", "[1]": "a DELETE has no body here", "a=1": "a DELETE has no body here", "0": "a DELETE has no body here",
 		strings.Repeat(" ", 17): "a DELETE has no body here", "{}" + strings.Repeat(" ", 14): "", "{}" + strings.Repeat(" ", 20) + "x": "a DELETE has no body here",
 	} {
