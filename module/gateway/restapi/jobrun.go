@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
 	"github.com/gatehouse/gatehouse/module/internal/rest/exchange"
 	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
+	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/internal/token"
@@ -62,7 +63,7 @@ func (p *jobs) run(ctx context.Context, t job.Task) *job.Failure {
 	maps.Copy(up.Set, t.Upload.Header)
 	up.Set.Set("Accept", "application/json")
 	up.Set.Set("Accept-Encoding", "identity")
-	up.Set.Set("Idempotency-Key", t.Job.ID) // the same in a retry
+	up.Set.Set(operation.KeyHeader, operation.JobKey(t.Job.ID))
 	r := upstreamRequest(ctx, t.Answer, nil, up)
 	if t.Upload.Length != 0 {
 		r.Body, r.ContentLength = io.NopCloser(t.Upload.Body), t.Upload.Length

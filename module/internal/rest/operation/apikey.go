@@ -46,10 +46,14 @@ func (c *Call) APIKey(m routes.Match) string {
 	return id
 }
 
-// uuid returns a UUID of version 8 (RFC 9562, section 5.8) with the first bits of a digest.
+// JobKey returns the key that the API gets with the request of a job: the same in each repetition.
+func JobKey(id string) string { return uuid(secret.Sum("gatehouse idempotency job", []byte(id))) }
+
+// uuid returns a UUID with the first bits of a digest. Its version is 4, because many APIs take no other; RFC 9562 has
+// version 8 for digests, which uuid in Node.js refuses before its version 10.
 func uuid(sum []byte) string {
 	b := [16]byte(sum)
-	b[6] = b[6]&0x0f | 0x80
+	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

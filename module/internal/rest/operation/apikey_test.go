@@ -11,8 +11,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-// uuid8 is a UUID of version 8, as APIs check it.
-var uuid8 = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+// uuid4 is a UUID of version 4, as APIs check it.
+var uuid4 = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
 // call is one of a client with a key.
 type call struct{ client, subject, method, path, version, media, key string }
@@ -40,8 +40,8 @@ func (c call) apiKey(t *testing.T) string {
 func TestAPIKeyIsAUUIDOfCallerAndRequest(t *testing.T) {
 	first := call{"app", "ann", "POST", "/orders", "", "", "k1"}
 	key := first.apiKey(t)
-	if !uuid8.MatchString(key) {
-		t.Errorf("%s is no UUID of version 8", key)
+	if !uuid4.MatchString(key) {
+		t.Errorf("%s is no UUID of version 4", key)
 	}
 	seen := map[string]string{key: "the first"}
 	for name, change := range map[string]func(*call){
@@ -59,7 +59,7 @@ func TestAPIKeyIsAUUIDOfCallerAndRequest(t *testing.T) {
 		other := first
 		change(&other)
 		got := other.apiKey(t)
-		if before, known := seen[got]; known || !uuid8.MatchString(got) {
+		if before, known := seen[got]; known || !uuid4.MatchString(got) {
 			t.Errorf("%s has the key %s, as %s", name, got, before)
 		}
 		seen[got] = name
@@ -85,5 +85,12 @@ func TestAPIKeyIsTheSameInEachSpellingOfARepetition(t *testing.T) {
 		if got := other.apiKey(t); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
+	}
+}
+
+func TestJobKeyIsAUUIDOfTheJob(t *testing.T) {
+	key := operation.JobKey("01a2296357db4YJDTRqc3jzkXOxzSmI1fg")
+	if !uuid4.MatchString(key) || key != operation.JobKey("01a2296357db4YJDTRqc3jzkXOxzSmI1fg") || key == operation.JobKey("01a2296357db4YJDTRqc3jzkXOxzSmI1fh") {
+		t.Error(key)
 	}
 }
