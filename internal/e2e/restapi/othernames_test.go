@@ -82,6 +82,18 @@ func TestClientCannotWriteAMemberBehindDots(t *testing.T) {
 	}...))
 }
 
+// R11: Symfony reads ap_proved as approved, and Objection Is_due as isDue.
+func TestClientCannotWriteAMemberByOtherUnderscores(t *testing.T) {
+	var all []sent
+	for _, at := range [][2]string{{"POST", "/things"}, {"PUT", "/things/1"}, {"POST", "/things/1/copy"}, {"PATCH", "/things/1"}} {
+		for _, name := range []string{"ap_proved", "Approved_", "_approved", "d-ue", "pr ice", "st__ate"} {
+			all = append(all, sent{at[0], at[1], `{"` + name + `":1}`, name})
+		}
+		all = append(all, sent{at[0], at[1], `{"meta":{"ro_le":"x"}}`, "/meta/ro_le"}, sent{at[0], at[1], `{"me_ta":{"role":"x"}}`, "me_ta"}, sent{at[0], at[1], `{"ti_tle":1,"approved_by":1}`, ""})
+	}
+	checkSent(t, "R11", all)
+}
+
 // R11: Django's widgets write one value in several fields of a form, and Jetty and aiohttp read a form in the charset that
 // a field of it names.
 func TestFormHasNoFieldsThatChangeOthers(t *testing.T) {

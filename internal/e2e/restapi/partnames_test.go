@@ -73,8 +73,8 @@ func TestFormHasNoOtherSpellingsOfDeclaredNames(t *testing.T) {
 				{"method": "PATCH", "path": "/forms/{id}", "upstream": "/forms.php", "as": "json"}]}]`)
 	const everywhere, inForms, nowhere = "in JSON too", "in forms", ""
 	for name, disguised := range map[string]string{
-		"!role": inForms, "_role": inForms, "!Role": inForms, "!_role": inForms, "role.x": everywhere, "!subject": inForms, "_title": inForms, "subject.x": inForms,
-		"author.rank": everywhere, "_author.rank": inForms, "!_id": inForms, "_id.x": everywhere, "!other": nowhere, "other.role": everywhere, "other.x": nowhere, "_other": nowhere, "_id": nowhere, "a.b": nowhere,
+		"!role": everywhere, "_role": everywhere, "!Role": everywhere, "!_role": everywhere, "role.x": everywhere, "!subject": inForms, "_title": inForms, "subject.x": inForms,
+		"author.rank": everywhere, "_author.rank": everywhere, "!_id": everywhere, "_id.x": everywhere, "!other": nowhere, "other.role": everywhere, "other.x": nowhere, "_other": nowhere, "_id": nowhere, "a.b": nowhere,
 	} {
 		for _, at := range [][2]string{{"POST", "/forms"}, {"PUT", "/forms/1"}, {"PATCH", "/forms/1"}} {
 			p := r.do("writer", at[0], at[1], fmt.Sprintf("{%q: 1}", name), "Content-Type", "application/json")
