@@ -188,11 +188,13 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 }
 
 // keepFromCaches prepares the header for a `handle_errors` of the site, which may answer a refusal with a page that caches
-// store. An api_errors in front says by itself that nothing is stored.
+// store. An api_errors in front says by itself that nothing is stored, but a deferred `header` may say otherwise.
 func keepFromCaches(w http.ResponseWriter, r *http.Request) {
-	if !handler.Shaped(r) {
-		guard.KeepFromCaches(w.Header())
+	if handler.Shaped(r) {
+		guard.VaryByToken(w.Header())
+		return
 	}
+	guard.KeepFromCaches(w.Header())
 }
 
 // setFields returns what the guard adds to the header of a response; verified says whether its request had a token.

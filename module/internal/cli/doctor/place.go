@@ -66,7 +66,7 @@ func (p places) line(n int) string { return fmt.Sprintf("%s:%d", p.name, n) }
 var placeOf = map[string][]string{
 	"issuer": {"issuer"}, "site": {"oauth_server"}, "plaintext": {"oauth_server"}, "proxies": {"trusted_proxies"}, "guard": {"oauth_guard"},
 	"cors": {"oauth_guard"}, "limit": {"api_limit"}, "nodes": {"limiter", "store"}, "logs": {"log_credentials", "log_append"}, "rest": {"api_rest"},
-	"store": {"store"}, "users": {"users"}, "admin": {"admin"}, "polls": {"write"},
+	"store": {"store"}, "users": {"users"}, "admin": {"admin"}, "headers": {"header"}, "polls": {"write"},
 }
 
 // placed adds the line to findings that have none.
