@@ -106,6 +106,7 @@ func TestDoctorFindsMistakesInAFile(t *testing.T) {
 		"the same in a named route":          {[]string{"oauth_guard {", "invoke beta\n\thandle /nowhere {", "public GET /public /public/*\n\t\tscope read GET,HEAD /read /read/*\n\t\tscope write POST,PUT,DELETE /read /read/*\n", "", "http://$API {", "&(beta) {\n\t@read oauth_scope read\n\trespond @read hello\n}\nhttp://$API {"}, "warn", "caches", "by oauth_scope, and do not say so", "oauth_scope"},
 		"a provider that caches ignore":      {[]string{"oauth_guard {", "oauth_authentication\n\thandle /nowhere {", "public GET /public /public/*\n\t\tscope read GET,HEAD /read /read/*\n\t\tscope write POST,PUT,DELETE /read /read/*\n", ""}, "warn", "caches", "by oauth_authentication, and do not say so", "oauth_authentication"},
 		"a header that caches heed":          {[]string{"\toauth_guard {", "\theader {\n\t\t-Server\n\t\tCache-Control \"public, max-age=300\"\n\t}\n\toauth_guard {"}, "warn", "headers", "sets Cache-Control on refusals and pages", "header"},
+		"a guard behind a path matcher":      {[]string{"\toauth_guard {", "\toauth_guard /read/* {"}, "warn", "guard", "a path matcher restricts an oauth_guard", "oauth_guard /read/*"},
 		"no admin endpoint":                  {[]string{"admin $ADMIN", "admin off"}, "warn", "admin", "is off", "admin"},
 		"no gatehouse":                       {[]string{"\tgatehouse {", "\tservers :1 {\n\t\tname x\n\t}\n\tgatehouze {"}, "fail", "configuration", "gatehouze", ""},
 	} {
