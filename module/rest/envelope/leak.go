@@ -25,6 +25,7 @@ var marks = []string{
 	"invalid object name '", "invalid column name '", "cannot insert duplicate key", "incorrect syntax near", "conflicted with the foreign key constraint", "conflicted with the reference constraint",
 	"password authentication failed for user", "connection to server at ", "can't connect to mysql server", "can't connect to server on '",
 	"invalid input syntax for type", "value too long for type character", "data too long for column '", "unrecognized token: ",
+	"ambiguous column name: ", "no such function: ", " order by term out of range",
 	"duplicate key error collection", "psycopg2.", "pymysql.", "(sqlite3.", "[sql: ", "mysql2::error",
 }
 
@@ -48,6 +49,8 @@ var shapes = []struct {
 	{[]string{"permission denied for "}, regexp.MustCompile(`\bpermission denied for (table|relation|schema|database|sequence) \w`)},
 	{[]string{"access denied for user '"}, regexp.MustCompile(`\baccess denied for user '[^']*'@`)},
 	{[]string{" has no column named "}, regexp.MustCompile(`(\btable \S+|(^|[^\w\s] ?)table (\w+\.)?[^.:,;]{1,64}) has no column named `)},
+	{[]string{" values were supplied"}, regexp.MustCompile(`\btable \S+ has \d+ columns but \d+ values were supplied`)},
+	{[]string{" because it is a view"}, regexp.MustCompile(`\bcannot modify \S+ because it is a view`)},
 	{[]string{" for column `"}, regexp.MustCompile("` at row \\d")},
 	{[]string{": syntax error"}, regexp.MustCompile(`\bnear "[^"]*": syntax error`)},
 	{[]string{" doesn't exist"}, regexp.MustCompile(`\btable '[^']+' doesn't exist`)},
