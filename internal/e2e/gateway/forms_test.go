@@ -326,3 +326,34 @@ func TestPromptForcesANewSignInOrConsent(t *testing.T) { // A31
 		wantError(t, g, b.Get(authorizeURL(g, "web", "prompt", "none", "max_age", "0")), callback, "login_required")
 	})
 }
+
+// A browser without cookies asks for three pages before it has the first: each form goes on, and no other browser's does.
+func TestTabsOfAFirstVisit(t *testing.T) {
+	g, _ := start(t)
+	b := harness.NewBrowser(t, g.ID)
+	u, err := url.Parse(g.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tabs []harness.Page
+	for _, state := range []string{"first", "second", "third"} {
+		p := harness.NewBrowser(t, g.ID).Get(authorizeURL(g, "other", "state", state))
+		b.Client.Jar.SetCookies(u, cookies(t, p))
+		tabs = append(tabs, p)
+	}
+	signIn := url.Values{"username": {"bob"}, "password": {password}}
+	again := b.Submit(tabs[0], signIn)
+	wantPage(t, again, http.StatusOK)
+	if session(t, g, b) != "" || !strings.Contains(again.Body, "your password was not checked") {
+		t.Fatalf("a form from before the last sign-in cookie: %.500s", again.Body)
+	}
+	p := b.Submit(b.Submit(again, signIn), url.Values{"decision": {"allow"}})
+	wantCode(t, g, p, "https://other.example/cb")
+	if !strings.Contains(p.Header.Get("Location"), "state=first") {
+		t.Errorf("another tab's request: %s", p.Header.Get("Location"))
+	}
+	for _, tab := range tabs[1:] { // the same user is signed in
+		wantCode(t, g, b.Submit(tab, signIn), "https://other.example/cb")
+	}
+	wantPage(t, harness.NewBrowser(t, g.ID).Submit(tabs[0], signIn), http.StatusForbidden)
+}

@@ -263,7 +263,7 @@ func TestUsersCannotEndWhatIsNotTheirs(t *testing.T) { // U27
 	ann, a := g.tokens("ann", annsPassword)
 	annElsewhere, _ := g.tokens("ann", annsPassword)
 	anns := g.account(ann)
-	sameBrowser := &tab{g.tokenRig, map[string]string{browserCookie: ann.cookies[browserCookie]}}
+	sameBrowser := &tab{g.tokenRig, map[string]string{browserCookie: ann.browserID()}}
 	bobElsewhere := g.browser()
 	for name, bob := range map[string]*tab{"the same browser": sameBrowser, "another": bobElsewhere} {
 		bob.signIn(bob.get(accountURL), "bob", "y")
@@ -344,7 +344,7 @@ func TestAccountFormFromAnotherSiteIsRefused(t *testing.T) { // U07
 		t.Errorf("a repeated field: %d", got.status)
 	}
 	// Without a session there is a login page, and nothing is done.
-	stranger := &tab{g.tokenRig, map[string]string{browserCookie: b.cookies[browserCookie]}}
+	stranger := &tab{g.tokenRig, map[string]string{browserCookie: b.browserID()}}
 	g.isLogin(stranger.submit(p, "all", all))
 	g.account(b)
 }

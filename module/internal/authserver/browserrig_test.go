@@ -23,6 +23,19 @@ type tab struct {
 
 func (g *tokenRig) browser() *tab { return &tab{g, map[string]string{}} }
 
+// browserID is the value of the cookie that ties the browser's tabs together.
+func (b *tab) browserID() string { return cookieOf(b.cookies, browserCookie) }
+
+// cookieOf is the value of a cookie, whose name may have a random end.
+func cookieOf(cookies map[string]string, name string) string {
+	for n, value := range cookies {
+		if n == name || name == browserCookie && strings.HasPrefix(n, name+"-") {
+			return value
+		}
+	}
+	return ""
+}
+
 // page is what a browser got.
 type page struct {
 	status int

@@ -44,7 +44,7 @@ func TestIDTokenHintSignsOutWithoutConfirmation(t *testing.T) {
 	b := g.signedInAs("ann", "x")
 	hint := g.tokensOf(b, rpRequest()).id
 	g.events.told()
-	stolen := &tab{g.tokenRig, map[string]string{sessionCookie: b.cookies[sessionCookie], browserCookie: b.cookies[browserCookie]}}
+	stolen := &tab{g.tokenRig, map[string]string{sessionCookie: b.cookies[sessionCookie], browserCookie: b.browserID()}}
 	p := params{"id_token_hint": hint, "post_logout_redirect_uri": rpBye, "state": "a b&c"}
 	g.gone(b.get(bye(p)), http.StatusFound, rpBye+"&state=a%20b%26c")
 	if b.cookies[sessionCookie] != "" {
@@ -128,7 +128,7 @@ func TestSignOutWithoutIDTokenAsksTheUser(t *testing.T) {
 		g.isSignedIn(c.b, true)
 		// Another browser cannot use the page's form.
 		g.isError(strangerTo(c.b, ann, bob).do("POST", tokenIssuer+"/logout", page.form().Encode()), http.StatusForbidden)
-		done := (&tab{g.tokenRig, map[string]string{browserCookie: c.b.cookies[browserCookie]}}).submit(page) // without the session, so that it stays
+		done := (&tab{g.tokenRig, map[string]string{browserCookie: c.b.browserID()}}).submit(page) // without the session, so that it stays
 		if c.back {
 			g.gone(done, http.StatusSeeOther, rpBye+"&state=S")
 		} else {
@@ -225,7 +225,7 @@ func TestInvalidSignOutRequests(t *testing.T) {
 		page := b.get(tokenIssuer + "/logout?" + query) // unreadable as a whole, and no reason to stay
 		g.isLogoutPage(page)
 		g.isSignedIn(b, true)
-		if done := (&tab{g.tokenRig, map[string]string{browserCookie: b.cookies[browserCookie]}}).submit(page); done.header.Get("Location") != "" {
+		if done := (&tab{g.tokenRig, map[string]string{browserCookie: b.browserID()}}).submit(page); done.header.Get("Location") != "" {
 			t.Errorf("sent to %v", done.header)
 		}
 	}

@@ -47,7 +47,7 @@ func TestSignOutDoesNotDependOnTheDirectory(t *testing.T) {
 				hint = g.tokensOf(b, rpRequest()).id
 				g.events.told()
 				users.state.Store(state)
-				return b, &tab{g.tokenRig, map[string]string{sessionCookie: b.cookies[sessionCookie], browserCookie: b.cookies[browserCookie]}}, hint
+				return b, &tab{g.tokenRig, map[string]string{sessionCookie: b.cookies[sessionCookie], browserCookie: b.browserID()}}, hint
 			}
 			ended := func(b, stolen *tab, client string) {
 				t.Helper()

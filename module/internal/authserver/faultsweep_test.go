@@ -124,7 +124,7 @@ func TestStoreFaultLosesNoSignOutOfAClient(t *testing.T) { // E05
 		g := newOpenIDRig(t)
 		b := g.signedInAs("ann", "x")
 		hint := g.tokensOf(b, rpRequest()).id
-		stolen := &tab{g.tokenRig, map[string]string{sessionCookie: b.cookies[sessionCookie], browserCookie: b.cookies[browserCookie]}}
+		stolen := &tab{g.tokenRig, map[string]string{sessionCookie: b.cookies[sessionCookie], browserCookie: b.browserID()}}
 		return sweptStep{g.tokenRig, func() page {
 			return b.get(bye(params{"id_token_hint": hint, "post_logout_redirect_uri": rpBye}))
 		}, func(p page, _ bool) { g.gone(p, http.StatusFound, rpBye) }, func() { g.isSignedIn(stolen, false) }}

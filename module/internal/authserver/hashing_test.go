@@ -102,7 +102,7 @@ func TestAbandonedSignInKeepsItsSlotUntilHashed(t *testing.T) { // E14
 			r := httptest.NewRequestWithContext(ctx, "POST", tokenIssuer+"/login", strings.NewReader(body))
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			for _, name := range []string{browserCookie, lastSignInCookie} {
-				r.AddCookie(&http.Cookie{Name: name, Value: b.cookies[name]})
+				r.AddCookie(&http.Cookie{Name: name, Value: cookieOf(b.cookies, name)})
 			}
 			go func() {
 				w := httptest.NewRecorder()

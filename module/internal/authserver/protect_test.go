@@ -138,7 +138,7 @@ func TestTenFailuresLockAnAccountForAWhile(t *testing.T) { // U14, U18
 
 // browserAt is another tab with the cookies of b, so that a sign-in leaves b and its forms alone.
 func (g *tokenRig) browserAt(b *tab) *tab {
-	return &tab{g, map[string]string{browserCookie: b.cookies[browserCookie], lastSignInCookie: b.cookies[lastSignInCookie]}}
+	return &tab{g, map[string]string{browserCookie: b.browserID(), lastSignInCookie: b.cookies[lastSignInCookie]}}
 }
 
 func TestSuccessfulSignInsDoNotCountAgainstTheAccount(t *testing.T) {
@@ -323,7 +323,7 @@ func TestLogHasNoSecretsAndMetricHasTheOutcome(t *testing.T) { // E18, O05
 	}
 	log := g.log.String()
 	for _, secret := range []string{
-		"canary", back.Get("code"), b.cookies[browserCookie], b.cookies[sessionCookie], login.form().Get("request"), consent.form().Get("token"),
+		"canary", back.Get("code"), b.browserID(), b.cookies[sessionCookie], login.form().Get("request"), consent.form().Get("token"),
 	} {
 		if secret == "" || strings.Contains(log, secret) {
 			t.Errorf("%q is in the log: %s", secret, log)

@@ -26,9 +26,9 @@ func TestOnlyTheStartingBrowserCanPoll(t *testing.T) { // B18, B19
 	other := g.scanPage(wxRequest())
 	nobody := g.browser()
 	framed := g.browser()
-	framed.cookies["__Host-gatehouse-frame"] = s.cookies["__Host-gatehouse-browser"]
+	framed.cookies["__Host-gatehouse-frame"] = s.browserID()
 	forged := g.browser()
-	forged.cookies["__Host-gatehouse-browser"] = secret.Digest(s.cookies["__Host-gatehouse-browser"])
+	forged.cookies["__Host-gatehouse-browser"] = secret.Digest(s.browserID())
 	for name, b := range map[string]*tab{"nobody": nobody, "another browser": other.tab, "its cookie by another name": framed, "the digest of its cookie": forged} {
 		for _, id := range []string{s.id, secret.ID(), "", "x", strings.Repeat("A", 21) + "B", s.id + "="} {
 			p := b.askOf(id)
@@ -116,7 +116,7 @@ func TestEmbeddedPageHasItsOwnCookie(t *testing.T) {
 			if len(p.set) != 1 {
 				t.Fatalf("cookies: %v", p.set)
 			}
-			if k := p.set[0]; k.Name != "__Host-gatehouse-frame" || !k.Secure || !k.HttpOnly || k.SameSite != http.SameSiteNoneMode || !k.Partitioned || k.Path != "/" || k.Domain != "" || k.MaxAge != 0 {
+			if k := p.set[0]; !strings.HasPrefix(k.Name, "__Host-gatehouse-frame-") || !k.Secure || !k.HttpOnly || k.SameSite != http.SameSiteNoneMode || !k.Partitioned || k.Path != "/" || k.Domain != "" || k.MaxAge != 0 {
 				t.Errorf("cookie: %+v", k)
 			}
 			if csp := p.header.Get("Content-Security-Policy"); !strings.Contains(csp, "frame-ancestors https://wx.example https://shop.example") || p.header.Get("X-Frame-Options") != "" {
@@ -148,7 +148,7 @@ func TestEmbeddedPageHasItsOwnCookie(t *testing.T) {
 	t.Run("without listed origins there is no frame", func(t *testing.T) {
 		g.t = t
 		p := g.browser().get(qrURL(request.with("appid", "wx")))
-		if len(p.set) != 2 || p.set[0].Name != browserCookie || p.set[1].Name != lastSignInCookie || !strings.Contains(p.header.Get("Content-Security-Policy"), "frame-ancestors 'none'") || p.header.Get("X-Frame-Options") != "DENY" {
+		if len(p.set) != 2 || !strings.HasPrefix(p.set[0].Name, browserCookie+"-") || p.set[1].Name != lastSignInCookie || !strings.Contains(p.header.Get("Content-Security-Policy"), "frame-ancestors 'none'") || p.header.Get("X-Frame-Options") != "DENY" {
 			t.Errorf("%v", p.header)
 		}
 	})

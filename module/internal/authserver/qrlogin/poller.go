@@ -3,11 +3,11 @@ package qrlogin
 import (
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver/confirm"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
-	"github.com/gatehouse/gatehouse/module/internal/authserver/session"
 	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -20,22 +20,22 @@ func (e *Endpoint) newPoller(w http.ResponseWriter, r *http.Request, framed bool
 		b, err := e.Welcome(w, r)
 		return secret.Digest(b.ID), err
 	}
-	id := session.TokenCookie(r, e.Cookies().Frame())
-	if id == "" {
-		id = secret.Token()
-		e.Cookies().SetFrame(w, id)
+	ids := e.Cookies().FrameIDs(r)
+	if len(ids) == 0 {
+		ids = []string{e.Cookies().NewFrame(w)}
 	}
-	return secret.Digest(id), nil
+	return secret.Digest(ids[0]), nil
 }
 
 // began reports whether a request comes from the browser that began the ticket.
 func (e *Endpoint) began(r *http.Request, t store.Ticket) bool {
-	name := e.Cookies().Browser()
+	ids := e.Cookies().BrowserIDs(r)
 	if t.Framed {
-		name = e.Cookies().Frame()
+		ids = e.Cookies().FrameIDs(r)
 	}
-	id := session.TokenCookie(r, name)
-	return id != "" && secret.Equal([]byte(secret.Digest(id)), []byte(t.Poller))
+	return slices.ContainsFunc(ids, func(id string) bool {
+		return secret.Equal([]byte(secret.Digest(id)), []byte(t.Poller))
+	})
 }
 
 // ownTicket returns the ticket that a browser names, if it began it. All others are refused alike, whether there is such
@@ -57,5 +57,5 @@ func (e *Endpoint) ownTicket(r *http.Request, p query.Params) (store.Ticket, err
 
 // hasCookie reports whether a browser has a cookie that could have begun a ticket. Without one, the store is not read.
 func (e *Endpoint) hasCookie(r *http.Request) bool {
-	return session.TokenCookie(r, e.Cookies().Browser()) != "" || session.TokenCookie(r, e.Cookies().Frame()) != ""
+	return len(e.Cookies().BrowserIDs(r)) > 0 || len(e.Cookies().FrameIDs(r)) > 0
 }

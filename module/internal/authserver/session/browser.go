@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/base64"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
@@ -16,7 +17,8 @@ const useForm = "form" // of the keys' secret
 // Browser is who a form is made for: a long random cookie ties all tabs of a browser together, and to nothing else.
 type Browser struct {
 	Keys *secret.Keys
-	ID   string // "" if the request came without our cookie
+	ID   string   // new forms are bound to it; "" if the request came without our cookie
+	ids  []string // ID, and those of tabs that were opened at the same time
 	// LastSignIn is random and changes with each sign-in. Sign-in forms are bound to it, so that each signs
 	// somebody in once: the browser's history may keep one with its password.
 	LastSignIn string
@@ -28,7 +30,11 @@ func (s *Sessions) Browser(r *http.Request) (Browser, error) {
 	if err != nil {
 		return Browser{}, err
 	}
-	return Browser{keys, TokenCookie(r, s.Cookies().Browser()), TokenCookie(r, s.Cookies().LastSignIn())}, nil
+	b := Browser{Keys: keys, ids: s.Cookies().BrowserIDs(r), LastSignIn: TokenCookie(r, s.Cookies().LastSignIn())}
+	if len(b.ids) > 0 {
+		b.ID = b.ids[0]
+	}
+	return b, nil
 }
 
 // Welcome is Browser for pages with a form: it sets the browser's cookies that are not there. An existing cookie stays,
@@ -39,8 +45,8 @@ func (s *Sessions) Welcome(w http.ResponseWriter, r *http.Request) (Browser, err
 		return b, err
 	}
 	if b.ID == "" {
-		b.ID = secret.Token()
-		s.Cookies().Set(w, s.Cookies().Browser(), b.ID, 0)
+		b.ID = s.Cookies().NewBrowser(w)
+		b.ids = []string{b.ID}
 	}
 	if b.LastSignIn == "" {
 		b.LastSignIn = secret.Token()
@@ -57,7 +63,9 @@ func (b Browser) Token(action, about string) string {
 // CheckToken reports whether a form came with the token that was made for it.
 func (b Browser) CheckToken(token, action, about string) bool {
 	mac, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	return err == nil && b.Keys.CheckMAC(useForm, mac, []byte(b.ID), []byte(action), []byte(about))
+	return err == nil && slices.ContainsFunc(b.ids, func(id string) bool {
+		return b.Keys.CheckMAC(useForm, mac, []byte(id), []byte(action), []byte(about))
+	})
 }
 
 // Seal encrypts what a form carries so that only this browser can send it back.
@@ -67,7 +75,7 @@ func (b Browser) Seal(use string, plain []byte) string {
 
 // Open undoes Seal.
 func (b Browser) Open(use, sealed string) ([]byte, error) {
-	return b.Keys.Open(use, sealed, []byte(b.ID))
+	return b.open(use, sealed, func(id string) []byte { return []byte(id) })
 }
 
 // SealFor is Seal for a kind of button that only one user can press.
@@ -77,8 +85,18 @@ func (b Browser) SealFor(use, value, kind, subject string) string {
 
 // OpenFor undoes SealFor; ok is false for what was made for another user, browser or button.
 func (b Browser) OpenFor(use, sealed, kind, subject string) (value string, ok bool) {
-	plain, err := b.Keys.Open(use, sealed, JoinDigests(b.ID, kind, subject))
+	plain, err := b.open(use, sealed, func(id string) []byte { return JoinDigests(id, kind, subject) })
 	return string(plain), err == nil
+}
+
+// open opens what was bound to one of the browser's ids.
+func (b Browser) open(use, sealed string, bound func(id string) []byte) ([]byte, error) {
+	for _, id := range b.ids {
+		if plain, err := b.Keys.Open(use, sealed, bound(id)); err == nil {
+			return plain, nil
+		}
+	}
+	return nil, secret.ErrForged
 }
 
 // JoinDigests joins the digests of its parts, so that different lists of parts give different results.
