@@ -167,12 +167,16 @@ include /etc/ldap/schema/inetorgperson.schema
 pidfile $DIR/pid
 modulepath /usr/lib/ldap
 moduleload back_mdb
+moduleload ppolicy
 database mdb
 suffix "dc=example,dc=com"
+rootdn "cn=root,dc=example,dc=com"
 directory $DIR/db
 maxsize 16777216
 access to attrs=userPassword by anonymous auth by * none
 access to * by dn.exact="cn=reader,dc=example,dc=com" read by * none
+overlay ppolicy
+ppolicy_default "cn=policy,dc=example,dc=com"
 `
 
 const noEntries = `dn: dc=example,dc=com

@@ -180,7 +180,7 @@ func (d *dir) searchEntries(ctx context.Context, request ldap.SearchRequest) (en
 // isLocked tells whether a user is. Somebody unknown costs the same question.
 func (d *dir) isLocked(ctx context.Context, entry *ldap.Entry) (bool, error) {
 	if d.s.lockedAttribute != "" && entry != nil {
-		return isSet(entry.GetEqualFoldAttributeValues(d.s.lockedAttribute)), nil
+		return isLocking(d.s.lockedAttribute, entry.GetEqualFoldAttributeValues(d.s.lockedAttribute)), nil
 	}
 	if d.s.lockedFilter == "" {
 		return false, nil
@@ -195,8 +195,17 @@ func (d *dir) isLocked(ctx context.Context, entry *ldap.Entry) (bool, error) {
 	return len(entries) > 0 && entry != nil, err
 }
 
-func isSet(values []string) bool {
+// lockedTime is the attribute in which a password policy (draft-behera-ldap-password-policy) keeps when a user was locked.
+const lockedTime = "pwdAccountLockedTime"
+
+// isLocking reports whether such values of an attribute lock their user. In lockedTime only the year 0 does, a lock by an
+// administrator. Any other time means too many wrong passwords, which may be a stranger's and must end no grants: the server
+// itself refuses binds then, and keeps the time beyond the end of the lock, until the next successful bind.
+func isLocking(attribute string, values []string) bool {
 	for _, v := range values {
+		if strings.EqualFold(attribute, lockedTime) && !strings.HasPrefix(v, "0000") {
+			continue
+		}
 		switch strings.ToUpper(strings.TrimSpace(v)) {
 		case "", "FALSE", "NO", "0":
 		default:

@@ -72,6 +72,7 @@ include /etc/ldap/schema/inetorgperson.schema
 pidfile %[1]s/pid
 modulepath /usr/lib/ldap
 moduleload back_mdb
+moduleload ppolicy
 TLSCertificateFile %[1]s/cert.pem
 TLSCertificateKeyFile %[1]s/key.pem
 database config

@@ -51,7 +51,8 @@ type Source struct {
 	Claims map[string]string `json:"claims,omitempty"`
 	// What tells that a user is locked: an attribute with any value but `FALSE`, `NO` and
 	// `0`, or a filter in parentheses that the user's entry matches, such as
-	// `(userAccountControl:1.2.840.113556.1.4.803:=2)`. Default: nobody is.
+	// `(userAccountControl:1.2.840.113556.1.4.803:=2)`. Of `pwdAccountLockedTime` only
+	// `000001010000Z` counts, a lock by an administrator. Default: nobody is.
 	Locked string `json:"locked,omitempty"`
 	// Encrypts a connection to `ldap://` before anything else is sent.
 	StartTLS bool `json:"start_tls,omitempty"`
