@@ -62,3 +62,16 @@ func TestWrongPasswordsThatLockAnLDAPUserEndNoGrants(t *testing.T) {
 		t.Errorf("refresh: %d %s", p.Status, p.Body)
 	}
 }
+
+func TestLDAPUserWhoMustChangeThePasswordIsRefused(t *testing.T) {
+	g := startLDAPSite(t, alicesEntry+"pwdReset: TRUE\n"+`
+dn: cn=policy,dc=example,dc=com
+objectClass: device
+objectClass: pwdPolicy
+pwdAttribute: userPassword
+pwdMustChange: TRUE
+`)
+	if status := ldapSignIn(t, g, password); status != http.StatusUnauthorized {
+		t.Errorf("a sign-in with the initial password: %d", status)
+	}
+}

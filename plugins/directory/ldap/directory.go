@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/go-ldap/ldap/v3"
+	"go.uber.org/zap"
 
 	"github.com/gatehouse/gatehouse/module/directory"
 )
@@ -16,13 +17,15 @@ import (
 // dir is an open directory. It belongs to no configuration.
 type dir struct {
 	s        *settings
+	log      *zap.Logger
 	searches *pool // bound as bind_dn
 	binds    *pool // bound as whoever signed in last
 }
 
-func openDirectory(s *settings, now func() time.Time) *dir {
+func openDirectory(s *settings, now func() time.Time, log *zap.Logger) *dir {
 	return &dir{
-		s: s,
+		s:   s,
+		log: log,
 		searches: newPool(s, now, func(c *ldap.Conn) error {
 			if s.bindDN == "" {
 				return nil
@@ -237,6 +240,9 @@ func (d *dir) checkPassword(ctx context.Context, entry *ldap.Entry, password str
 	switch {
 	case err == nil:
 		return entry != nil, nil
+	case errors.Is(err, errMustChange):
+		d.logMustChange(entry)
+		return false, nil
 	case isUnwilling(err), ldap.IsErrorAnyOf(err,
 		ldap.LDAPResultInvalidCredentials,
 		ldap.LDAPResultNoSuchObject,                // deleted meanwhile
@@ -265,10 +271,6 @@ func (d *dir) refusalOfAll(ctx context.Context, refusal error) error {
 
 // nobody is a name that no entry has.
 func (d *dir) nobody() string { return "cn=nobody," + d.s.base }
-
-func (d *dir) bindAs(ctx context.Context, dn, password string) error {
-	return d.binds.withConn(ctx, func(c *ldap.Conn) error { return c.Bind(dn, password) })
-}
 
 // isUnwilling reports whether the server does not want an entry to sign in, whatever its password.
 func isUnwilling(err error) bool {

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/go-ldap/ldap/v3"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 )
 
 // setPolicy makes this the password policy of all users.
@@ -92,4 +94,51 @@ func TestUserWhomAnAdministratorLockedIsLocked(t *testing.T) {
 	}
 	s.set(t, "1", "pwdAccountLockedTime")
 	signsIn(t, d, "ann", "secret")
+}
+
+func TestUserWhoMustChangeThePasswordIsRefused(t *testing.T) {
+	s := newServer(t)
+	s.setPolicy(t, map[string]string{"pwdMustChange": "TRUE"})
+	s.fill(t, seed("1", "ann", "initial secret"), seed("2", "bob", "secret"))
+	d := opened(t, s.source(t))
+	core, logs := observer.New(zap.WarnLevel)
+	d.log = zap.New(core)
+	s.set(t, "1", "pwdReset", "TRUE")
+	isRefused(t, d, "ann", "initial secret")
+	if l := logs.All(); len(l) != 1 || len(l[0].Context) != 1 || l[0].ContextMap()["subject"] != "1" {
+		t.Errorf("the log says %+v", l)
+	}
+	if isLockedOut(t, d, "1") {
+		t.Error("a password that an administrator set ends grants")
+	}
+	signsIn(t, d, "bob", "secret")
+	s.set(t, "1", "pwdReset")
+	signsIn(t, d, "ann", "initial secret")
+}
+
+func TestMustChangeIsWhatTheServerSaysOfThePassword(t *testing.T) {
+	old := &ldap.ControlVChuPasswordMustChange{MustChange: true}
+	policy := func(change func(*ldap.ControlBeheraPasswordPolicy)) ldap.Control {
+		c := ldap.NewControlBeheraPasswordPolicy()
+		change(c)
+		return c
+	}
+	reset := policy(func(c *ldap.ControlBeheraPasswordPolicy) { c.Error = 2 })
+	grace := policy(func(c *ldap.ControlBeheraPasswordPolicy) { c.Grace = 3 })
+	for name, c := range map[string]struct {
+		controls []ldap.Control
+		want     bool
+	}{
+		"no policy":                        {nil, false},
+		"nothing to say":                   {[]ldap.Control{policy(func(*ldap.ControlBeheraPasswordPolicy) {})}, false},
+		"reset":                            {[]ldap.Control{reset}, true},
+		"reset, in both ways":              {[]ldap.Control{old, reset}, true},
+		"reset, in the older way":          {[]ldap.Control{old}, true},
+		"expired, and good for three more": {[]ldap.Control{old, grace}, false},
+		"soon to expire":                   {[]ldap.Control{&ldap.ControlVChuPasswordWarning{Expire: 60}}, false},
+	} {
+		if got := mustChange(c.controls); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
 }

@@ -23,6 +23,7 @@ import (
 	_ "github.com/caddyserver/caddy/v2/modules/caddytls" // its trust pools
 	"github.com/go-ldap/ldap/v3"
 	"go.uber.org/goleak"
+	"go.uber.org/zap"
 
 	"github.com/gatehouse/gatehouse/module/directory/directorytest"
 )
@@ -261,7 +262,7 @@ func opened(t testing.TB, src *Source) *dir {
 	if err := src.Provision(ctx); err != nil {
 		t.Fatal(err)
 	}
-	d := openDirectory(src.settings, time.Now)
+	d := openDirectory(src.settings, time.Now, zap.NewNop())
 	t.Cleanup(func() { _ = d.Close() })
 	return d
 }

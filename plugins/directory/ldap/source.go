@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/gatehouse/gatehouse/module/currentlog"
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/plugins/internal/remote"
 	"github.com/gatehouse/gatehouse/plugins/internal/words"
@@ -136,7 +137,8 @@ func (s *Source) Identity() any { return s.settings.identity }
 
 // Open implements [directory.Source]. It connects nowhere: the first sign-in does.
 func (s *Source) Open(context.Context) (directory.Directory, error) {
-	return openDirectory(s.settings, time.Now), nil
+	// The directory may outlive the configuration, and with it its logger.
+	return openDirectory(s.settings, time.Now, currentlog.Logger("gatehouse.directories.ldap")), nil
 }
 
 // Interface guards
