@@ -25,26 +25,32 @@ const maxConnections = 64
 // dir is an open directory. It belongs to no configuration.
 type dir struct {
 	s      *settings
-	client *http.Client
-	memory memory // of users, where there is no address to look them up
+	kept   *http.Client // keeps connections
+	fresh  *http.Client // uses a new connection for each request
+	memory memory       // of users, where there is no address to look them up
 	names  names
 }
 
 func openDirectory(s *settings) *dir {
-	return &dir{s: s, names: newNames(), memory: newMemory(), client: &http.Client{
+	return &dir{s: s, names: newNames(), memory: newMemory(), kept: newClient(s, true), fresh: newClient(s, false)}
+}
+
+func newClient(s *settings, keep bool) *http.Client {
+	return &http.Client{
 		// No proxy of the environment sees passwords, and none of its settings apply.
 		Transport: &http.Transport{
-			TLSClientConfig: s.tls, ForceAttemptHTTP2: true, MaxConnsPerHost: maxConnections, MaxIdleConnsPerHost: 8,
-			IdleConnTimeout: time.Minute, TLSHandshakeTimeout: s.timeout, MaxResponseHeaderBytes: 64 << 10,
+			TLSClientConfig: s.tls.Clone(), ForceAttemptHTTP2: true, DisableKeepAlives: !keep, MaxConnsPerHost: maxConnections,
+			MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: s.timeout, MaxResponseHeaderBytes: 64 << 10,
 		},
 		// A redirect would take the password to where nobody configured it to go.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	}
 }
 
 // Close ends the idle connections; those in use end with their use.
 func (d *dir) Close() error {
-	d.client.CloseIdleConnections()
+	d.kept.CloseIdleConnections()
+	d.fresh.CloseIdleConnections()
 	return nil
 }
 
@@ -113,7 +119,7 @@ func (d *dir) Lookup(ctx context.Context, id string) (directory.User, bool, erro
 	}
 	// In a path and in a query alike this is the ID and nothing else.
 	escaped := strings.ReplaceAll(url.QueryEscape(id), "+", "%20")
-	status, answer, err := d.sendRequest(ctx, http.MethodGet, strings.Join(d.s.lookup, escaped), "", nil)
+	status, answer, err := d.sendRequest(ctx, d.kept, http.MethodGet, strings.Join(d.s.lookup, escaped), "", nil)
 	if err != nil {
 		return directory.User{}, false, err
 	}
@@ -140,26 +146,27 @@ func (d *dir) credentials(username, password string) (body []byte, kind string, 
 }
 
 // sendCredentials asks about a password. sent tells that the endpoint may have read it: some end the connection in place of
-// an answer to wrong ones. If a kept connection ends so, the request is sent once more on a new one: servers end those that
-// are idle at any time, and net/http does not repeat a POST.
+// an answer to wrong ones. If a kept or shared connection ends so, the request is sent once more on one of its own: servers end
+// those that are idle at any time, and net/http does not repeat a POST.
 func (d *dir) sendCredentials(ctx context.Context, kind string, body []byte) (status int, answer []byte, sent bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
 	defer cancel()
-	for again := true; ; again = false {
+	for _, client := range []*http.Client{d.kept, d.fresh} {
 		var t trace
-		status, answer, err = d.sendRequest(t.attach(ctx), http.MethodPost, d.s.url, kind, body)
+		status, answer, err = d.sendRequest(t.attach(ctx), client, http.MethodPost, d.s.url, kind, body)
 		answered := t.answered.Load() || isMalformed(err)
-		if err == nil || answered || !again || !t.reused.Load() || ctx.Err() != nil {
-			return status, answer, answered || t.written.Load(), err
+		sent = answered || t.written.Load()
+		if err == nil || answered || !t.shared.Load() || ctx.Err() != nil {
+			break
 		}
-		d.client.CloseIdleConnections() // the others are as old
 	}
+	return status, answer, sent, err
 }
 
 // sendRequest sends one request and reads the whole answer, so that the connection can be used
 // again. The status is 0 if there was no answer or its header could not be read; if only its body could not, there is an
 // error besides. Errors name neither the address, which may hold an ID, nor what was sent.
-func (d *dir) sendRequest(ctx context.Context, method, address, kind string, body []byte) (status int, answer []byte, err error) {
+func (d *dir) sendRequest(ctx context.Context, client *http.Client, method, address, kind string, body []byte) (status int, answer []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
@@ -174,7 +181,7 @@ func (d *dir) sendRequest(ctx context.Context, method, address, kind string, bod
 	if kind != "" {
 		request.Header.Set("Content-Type", kind)
 	}
-	response, err := d.client.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		var detail *url.Error
 		if errors.As(err, &detail) {

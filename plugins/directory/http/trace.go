@@ -2,13 +2,16 @@ package http
 
 import (
 	"context"
+	"crypto/tls"
 	"net/http/httptrace"
 	"sync/atomic"
+
+	"golang.org/x/net/http2"
 )
 
 // trace is how far a request came.
 type trace struct {
-	reused   atomic.Bool // its connection had been used before
+	shared   atomic.Bool // its connection may end for the sake of another request, before or beside it
 	written  atomic.Bool // all of it, as far as this side can tell
 	answered atomic.Bool // if only by a header that cannot be read; over HTTP/2 only by one that can
 }
@@ -17,7 +20,8 @@ type trace struct {
 func (t *trace) attach(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(c httptrace.GotConnInfo) {
-			t.reused.Store(c.Reused)
+			encrypted, ok := c.Conn.(*tls.Conn)
+			t.shared.Store(c.Reused || ok && encrypted.ConnectionState().NegotiatedProtocol == http2.NextProtoTLS)
 			t.written.Store(false)
 		},
 		WroteRequest:         func(w httptrace.WroteRequestInfo) { t.written.Store(w.Err == nil) },
