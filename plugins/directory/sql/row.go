@@ -40,7 +40,7 @@ func (d *dir) readRow(ctx context.Context, query, parameter string) (*row, error
 	case d.isUnrepresentable(ctx, err, query, parameter):
 		return nil, nil
 	}
-	return nil, queryError(ctx, err)
+	return nil, queryError(ctx, d.withoutParameter(ctx, err, query))
 }
 
 // ask asks for one row, in a transaction that may not write.

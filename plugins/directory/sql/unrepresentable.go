@@ -23,14 +23,14 @@ func (d *dir) isUnrepresentable(ctx context.Context, err error, query, parameter
 	if said, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		return isOutsideCharacterSet(said, parameter) && d.takesASCII(ctx, query)
 	}
-	code := conversionCode(err)
+	code := valueCode(err)
 	if code == "" {
 		return false
 	}
-	if alone := d.convertParameter(ctx, query, parameter); alone != nil {
-		return conversionCode(alone) == code
+	if alone := d.convertParameter(ctx, query, []byte(parameter)); alone != nil {
+		return valueCode(alone) == code && isOtherwise(d.convertParameter(ctx, query, nil), code)
 	}
-	return d.isConvertedFurther(ctx, code, query, parameter)
+	return isDataException(code) && d.isConvertedFurther(ctx, code, query, parameter)
 }
 
 // isOutsideCharacterSet reports whether MariaDB or MySQL may mean the parameter with what it said. ASCII is in all of its
@@ -47,21 +47,35 @@ func (d *dir) takesASCII(ctx context.Context, query string) bool {
 	return err == nil
 }
 
-// conversionCode is what PostgreSQL says of a value that is none of a type (a data exception) or of a domain (a check), ""
-// of anything else.
-func conversionCode(err error) string {
+// valueCode is what PostgreSQL says of a query if it may mean a value, "" if it means the connection or itself (its appendix A).
+// Most values that do not fit are data exceptions, but types that name things of the database, such as regrole, and those that
+// have a syntax, such as tsquery, say what a query gets that is wrong.
+func valueCode(err error) string {
 	said, ok := errors.AsType[*pgconn.PgError](err)
-	if ok && (strings.HasPrefix(said.Code, "22") || said.Code == checkViolation) {
-		return said.Code
+	if !ok || len(said.Code) < 2 || slices.Contains(troubleClasses, said.Code[:2]) {
+		return ""
 	}
-	return ""
+	return said.Code
+}
+
+var troubleClasses = []string{"08", "25", "28", "3D", "40", "53", "55", "57", "58", "XX"}
+
+// isDataException reports whether a code is about a value that is none of a type, or of a domain (a check).
+func isDataException(code string) bool {
+	return strings.HasPrefix(code, "22") || code == checkViolation
 }
 
 const checkViolation = "23514"
 
+// isOtherwise reports whether PostgreSQL took a value, or has something else against it than this code.
+func isOtherwise(err error, code string) bool {
+	other := valueCode(err)
+	return err == nil || other != "" && other != code
+}
+
 // convertParameter has PostgreSQL convert a parameter to the type that it has in a query, and run nothing of the query:
-// even to plan it would call its functions, which may read rows.
-func (d *dir) convertParameter(ctx context.Context, query, parameter string) error {
+// even to plan it would call its functions, which may read rows. A parameter of nil is NULL.
+func (d *dir) convertParameter(ctx context.Context, query string, parameter []byte) error {
 	conn, err := d.db.Conn(ctx)
 	if err != nil {
 		return err
@@ -79,7 +93,7 @@ func (d *dir) convertParameter(ctx context.Context, query, parameter string) err
 			if err != nil {
 				return err
 			}
-			return server.ExecParams(ctx, "SELECT $1 IS NULL", [][]byte{[]byte(parameter)}, described.ParamOIDs, nil, nil).Read().Err
+			return server.ExecParams(ctx, "SELECT $1 IS NULL", [][]byte{parameter}, described.ParamOIDs, nil, nil).Read().Err
 		})
 	})
 }

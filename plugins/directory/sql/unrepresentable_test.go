@@ -1,6 +1,7 @@
 package sql_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gatehouse/gatehouse/module/directory"
@@ -57,6 +58,11 @@ func TestNameThatDoesNotFitTheTypeIsUnknown(t *testing.T) {
 	s.Exec(t, "CREATE TYPE \"Staff's\" AS ENUM ('ann')")
 	for _, setting := range settings {
 		for query, unknown := range map[string][]string{
+			"SELECT 7 AS id, 'a' AS username WHERE 1 = $1::regrole":                                   {"ann", "a b", "a.b", "\"a"},
+			"SELECT 7 AS id, 'a' AS username WHERE 1 = $1::regclass":                                  {"ann", "a.b", "a.b.c"},
+			"SELECT 7 AS id, 'a' AS username WHERE 1 = $1::regnamespace":                              {"ann"},
+			"SELECT 7 AS id, 'a' AS username WHERE 'b'::tsvector @@ $1::tsquery":                      {"ann lee", "&"},
+			"SELECT 7 AS id, 'a' AS username WHERE 'a' = $1::jsonpath::text":                          {"a b"},
 			"SELECT 7 AS id, '7' AS username WHERE 7 = $1::int":                                       {"ann", "8", "99999999999"},
 			"SELECT 7 AS id, '7' AS username WHERE 7 = $1::uid":                                       {"ann", "8", "-5", "99999999999"},
 			"SELECT 7 AS id, '07' AS username WHERE '\\x07' = $1::bytea":                              {"\\x1"},
@@ -78,6 +84,7 @@ func TestNameThatDoesNotFitAFurtherConversionIsUnknown(t *testing.T) {
 	for _, setting := range settings {
 		for query, unknown := range map[string][]string{
 			"SELECT 7 AS id, '07' AS username WHERE '\\x07' = decode($1, 'hex')":           {"ann", "0"},
+			"SELECT oid AS id, rolname AS username FROM pg_roles WHERE rolname::text ~ $1": {"(", "a{2,1}"},
 			"SELECT 7 AS id, '7' AS username WHERE ($1::text)::int = 7":                    {"ann", "99999999999"},
 			"SELECT 7 AS id, '7' AS username WHERE 7.5::numeric(3, 1) > $1::numeric(3, 1)": {"ann", "99999999999"},
 		} {
@@ -97,6 +104,32 @@ func TestQueryThatNeverConvertsIsAFault(t *testing.T) {
 	d := s.open(t, func(src *sqldir.Source) { src.Query, src.Lookup, src.Upgrade = query, query, "" })
 	if id, ok, err := d.Identify(t.Context(), "ann"); ok || err == nil {
 		t.Errorf("%q, %t, %v", id, ok, err)
+	}
+}
+
+// People type passwords where their name belongs, and PostgreSQL may say only a part of it, in other letter case.
+func TestErrorsQuoteNothingThatWasTyped(t *testing.T) {
+	s := onPostgreSQL(t)
+	for _, setting := range settings {
+		for query, says := range map[string]string{
+			"SELECT 7 AS id, 'a' AS username WHERE ($1::text)::regrole = 1":         "SQLSTATE 42704",
+			"SELECT 7 AS id, 'a' AS username WHERE ($1::text)::regclass = 1":        "SQLSTATE 42P01",
+			"SELECT 7 AS id, 'a' AS username FROM nowhere WHERE $1::regrole = 1":    "nowhere",
+			"SELECT 7 AS id, 'a' AS username FROM pg_authid WHERE $1::text = topic": "topic",
+		} {
+			d := s.open(t, func(src *sqldir.Source) {
+				t.Setenv("USERS_DSN", s.DSN()+setting)
+				src.Query, src.Lookup, src.Upgrade = query, query, ""
+			})
+			for _, name := range []string{"Hunter2", "Hunter2.Secret"} {
+				_, _, err := d.Authenticate(t.Context(), name, "secret")
+				if err == nil {
+					t.Errorf("%s%s: no error", query, setting)
+				} else if said := strings.ToLower(err.Error()); strings.Contains(said, "hunter2") || name == "Hunter2" && !strings.Contains(err.Error(), says) {
+					t.Errorf("%s%s: %v", query, setting, err)
+				}
+			}
+		}
 	}
 }
 
