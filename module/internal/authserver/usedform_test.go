@@ -129,6 +129,26 @@ func TestUsedFormDoesNotAnswerForSomebodyElse(t *testing.T) {
 	g.isOutdated(b.signIn(second, "ann", annsPassword), "ann") // the browser knows her too, but bob is signed in
 }
 
+// A used form also says so if whoever is signed in cannot answer the request: another is expected, or a newer sign-in.
+func TestUsedFormOfARequestForAnother(t *testing.T) {
+	g := newOpenIDRig(t)
+	ann := g.signedInAs("ann", "x")
+	hint := g.tokensOf(g.signedInAs("bob", "y"), rpRequest()).id
+	login := ann.get(authorizeURL(rpRequest().with("id_token_hint", hint)))
+	g.isLogin(login)
+	ann.signIn(ann.get(authorizeURL(rpRequest().with("prompt", "login"))), "ann", "x")
+	g.isOutdated(ann.signIn(login, "ann", "x"), "ann")
+
+	used := ann.get(authorizeURL(rpRequest().with("prompt", "login")))
+	ann.signIn(used, "ann", "x")
+	g.pass(10 * time.Second)
+	newer := ann.get(authorizeURL(rpRequest().with("max_age", "1")))
+	g.isLogin(newer)
+	again := ann.submit(newer, "token", used.form().Get("token"), "username", "ann", "password", "x")
+	g.isOutdated(again, "ann")
+	g.issued(ann.signIn(again, "ann", "x"), http.StatusSeeOther)
+}
+
 // isOutdated checks that p asks for the password again, and says why.
 func (g *tokenRig) isOutdated(p page, username string) {
 	g.t.Helper()

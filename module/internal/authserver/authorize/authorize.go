@@ -94,7 +94,7 @@ func (e *Endpoint) answer(w http.ResponseWriter, r *http.Request, q *Request, cl
 	}
 	p := inProgress{e, w, r, b, q, client, want.none}
 	switch {
-	case who != nil && !want.login && q.allowsUser(who.User.ID, who.Session.AuthTime):
+	case who != nil && !want.login && p.Allows(who):
 		return p.Continue(who)
 	case want.none:
 		return q.refuse(oauth.LoginRequired, "the user is not signed in")
@@ -166,12 +166,16 @@ func (p inProgress) LoginView() login.View {
 	return login.View{Title: p.client.Title(), Unverified: p.client.SelfRegistered, Locales: p.q.Locales}
 }
 
+func (p inProgress) Allows(who *session.SignedIn) bool {
+	return p.q.allowsUser(who.User.ID, who.Session.AuthTime)
+}
+
 func (p inProgress) ShowAgain() error {
 	who, err := p.SignedIn(p.r)
 	if err != nil {
 		return err
 	}
-	if who == nil || !p.q.allowsUser(who.User.ID, who.Session.AuthTime) {
+	if who == nil || !p.Allows(who) {
 		return p.showLogin("")
 	}
 	return p.Continue(who)

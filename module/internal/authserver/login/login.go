@@ -26,6 +26,8 @@ type Request interface {
 	ClientID() string
 	// LoginView is how the login page shows the request.
 	LoginView() View
+	// Allows reports whether the request may be answered for a user who signed in at that time.
+	Allows(who *session.SignedIn) bool
 	// Continue answers the request for a user who has signed in.
 	Continue(who *session.SignedIn) error
 	// ShowAgain shows the page that the request has reached.
@@ -160,11 +162,11 @@ func (e *Endpoint) answerOutdated(w http.ResponseWriter, r *http.Request, f form
 		typed = password.VouchesFor(e.Passwords.KnownUsers(r, b.Keys), b.Keys, f.username)
 	}
 	switch {
-	case typed == nil || typed.Subject != who.User.ID:
+	case typed == nil, typed.Subject != who.User.ID, f.request != nil && !f.request.Allows(who):
 		f.view.outdated = true
 		return e.ShowLogin(w, r, b, f.view)
 	case f.request != nil:
-		return f.request.ShowAgain()
+		return f.request.Continue(who)
 	case f.next != "":
 		page.Redirect(w, r, f.next)
 	default:
