@@ -80,7 +80,7 @@ func TestDynamicClientRegistersSignsInAndIsDeleted(t *testing.T) {
 	p = call(t, http.MethodPut, address, access, map[string]any{
 		"client_id": c.ID, "redirect_uris": []string{to, to + "2"}, "client_name": "Better name", "grant_types": []string{"authorization_code", "refresh_token"}, "scope": "read write",
 	})
-	if p.Status != http.StatusOK || member(t, p, "client_name") != "Better name" || member(t, p, "scope") != "read write" || member(t, p, "client_secret") != "" {
+	if p.Status != http.StatusOK || member(t, p, "client_name") != "Better name" || member(t, p, "scope") != "read write offline_access" || member(t, p, "client_secret") != "" {
 		t.Errorf("%d %s", p.Status, p.Body)
 	}
 	if p := call(t, http.MethodGet, address, access, nil); p.Status != http.StatusOK || member(t, p, "client_name") != "Better name" || member(t, p, "registration_access_token") != access {
@@ -152,7 +152,7 @@ func TestRegisteredClientsGetTheConfiguredAudience(t *testing.T) {
 		"grant_types": []string{"authorization_code", "refresh_token", "client_credentials"}, "response_types": []string{"code"},
 	})
 	m := p.JSON(t)
-	if p.Status != http.StatusCreated || m["scope"] != "read" || fmt.Sprint(m["grant_types"]) != "[authorization_code refresh_token]" {
+	if p.Status != http.StatusCreated || m["scope"] != "read offline_access" || fmt.Sprint(m["grant_types"]) != "[authorization_code refresh_token]" {
 		t.Fatalf("S19 the answer says what was registered: %d %s", p.Status, p.Body)
 	}
 	c := newCoder(t, g)
@@ -186,6 +186,9 @@ func TestRegisteredClientDefaultsToItsRegisteredScopes(t *testing.T) {
 		p := call(t, http.MethodPost, g.ID+"/register", initialToken, map[string]any{
 			"redirect_uris": []string{to}, "token_endpoint_auth_method": "none", "scope": asked, "grant_types": []string{"authorization_code", "refresh_token"},
 		})
+		if scope := member(t, p, "scope"); scope != want+" offline_access" {
+			t.Errorf("S19 %q: registered for %s", asked, scope)
+		}
 		id := member(t, p, "client_id")
 		b := harness.NewBrowser(t, g.ID)
 		consent := b.Submit(b.Get(authorizeURL(g, id, "redirect_uri", to, "scope", "-")), url.Values{"username": {username}, "password": {password}})

@@ -22,7 +22,7 @@ func TestScopesRemovedFromRegistrationAreWithdrawn(t *testing.T) {
 		t.Fatalf("N17 granted %v", scope)
 	}
 	g.Load(t, strings.NewReplacer("$GUARD", "", "$GLOBAL", "registration {\n\t\t\tinitial_token {env.GATEHOUSE_TEST_INITIAL}\n\t\t\tscopes read\n\t\t}").Replace(site))
-	if scope := member(t, call(t, http.MethodGet, address, own, nil), "scope"); scope != "read" {
+	if scope := member(t, call(t, http.MethodGet, address, own, nil), "scope"); scope != "read offline_access" {
 		t.Errorf("N17 the registration says %q", scope)
 	}
 	b := harness.NewBrowser(t, g.ID)

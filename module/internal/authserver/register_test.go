@@ -199,6 +199,36 @@ func TestRegistrationIsReducedToSupportedValues(t *testing.T) {
 	}
 }
 
+// A client that can refresh may request offline_access, whatever scopes registered clients may have at most, and reads so.
+func TestRegistrationNamesOfflineAccess(t *testing.T) {
+	r := newRegisterRig(t)
+	refreshing := []string{"authorization_code", "refresh_token"}
+	for _, c := range []struct {
+		asked  string
+		grants []string
+		want   string
+	}{
+		{"openid offline_access", refreshing, "openid offline_access"},
+		{"read", refreshing, "read offline_access"},
+		{"", refreshing, "read write openid offline_access"},
+		{"openid offline_access", refreshing[:1], "openid"},
+		{"", refreshing[:1], "read write openid"},
+	} {
+		a := r.made(newMeta("scope", c.asked, "grant_types", c.grants))
+		uri, access := a.text("registration_client_uri"), a.text("registration_access_token")
+		shown := r.send(http.MethodGet, uri, access, "")
+		again := r.send(http.MethodPut, uri, access, newMeta("client_id", a.text("client_id"), "scope", a.text("scope"), "grant_types", c.grants))
+		for _, got := range []string{a.text("scope"), shown.text("scope"), again.text("scope")} {
+			if got != c.want {
+				t.Errorf("%q with %v: %q, want %q", c.asked, c.grants, got, c.want)
+			}
+		}
+	}
+	if a := r.post(newMeta("scope", "offline_access", "grant_types", refreshing)); a.status != http.StatusBadRequest {
+		t.Errorf("offline_access alone: %d %s", a.status, a.body)
+	}
+}
+
 func TestInvalidRegistrations(t *testing.T) {
 	r := newRegisterRig(t)
 	for name, c := range map[string]struct {

@@ -191,9 +191,7 @@ func (e *Endpoint) describe(c *oauth.Client, access string) answer {
 	m := metadata{
 		RedirectURIs: c.RedirectURIs, PostLogoutRedirectURIs: c.PostLogoutRedirectURIs, AuthMethod: c.AuthMethod,
 		ResponseTypes: []string{"code"}, ClientName: c.Name, IDTokenAlg: c.IDTokenAlg, ApplicationType: "web",
-		Scope: oauth.JoinScopes(slices.DeleteFunc(slices.Clone(c.Scopes), func(name string) bool {
-			return !slices.Contains(e.Scopes, name)
-		})),
+		Scope: oauth.JoinScopes(e.usableScopes(c)),
 	}
 	for _, g := range c.Grants {
 		m.GrantTypes = append(m.GrantTypes, string(g))
@@ -208,6 +206,15 @@ func (e *Endpoint) describe(c *oauth.Client, access string) answer {
 		m.JWKS = json.RawMessage(c.JWKS)
 	}
 	return answer{ClientID: c.ID, AccessToken: access, ClientURI: e.Address + "/" + c.ID, metadata: m}
+}
+
+// usableScopes are the scopes that a client may request. Whoever can refresh may request offline_access, which need not be
+// among the configured ones; oidc-agent gives up if the answer leaves it out.
+func (e *Endpoint) usableScopes(c *oauth.Client) []string {
+	return slices.DeleteFunc(slices.Clone(c.Scopes), func(name string) bool {
+		refreshes := name == "offline_access" && c.MayUse(oauth.RefreshToken)
+		return !refreshes && !slices.Contains(e.Scopes, name)
+	})
 }
 
 // readMetadata reads a body of JSON.
