@@ -99,6 +99,7 @@ func TestDoctorFindsMistakesInAFile(t *testing.T) {
 		"a limit in front of its guard":      {[]string{"\toauth_guard {", "\troute {\n\tapi_limit {\n\t\tuser 5 1h\n\t}\n\toauth_guard {", "\treverse_proxy $UPSTREAM", "\treverse_proxy $UPSTREAM\n\t}"}, "fail", "configuration", "api_limit", ""},
 		"a guard with nothing behind it":     {[]string{"reverse_proxy $UPSTREAM", ""}, "warn", "reach", "no handler behind oauth_guard answers", ""},
 		"tokens in the log":                  {[]string{"admin $ADMIN", "admin $ADMIN\n\tservers {\n\t\tlog_credentials\n\t}", "\toauth_server\n", "\toauth_server\n\tlog\n"}, "fail", "logs", "tokens and sessions can be read there", "log_credentials"},
+		"addresses in a log at DEBUG":        {[]string{"admin $ADMIN", "admin $ADMIN\n\tdebug", "\toauth_server\n", "\thandle_path /old/* {\n\t\trespond gone\n\t}\n\toauth_server\n"}, "warn", "logs", "the log default is at level DEBUG", "debug"},
 		"a public client that is trusted":    {[]string{"$GLOBAL", "client p {\n public\n trusted\n redirect_uri https://p.example/cb\n scopes read\n}"}, "warn", "clients", "client p is public and trusted", "client p {"},
 		"scripts that no guard lets in":      {[]string{"$GLOBAL", "client p {\n public\n redirect_uri https://p.example/cb\n scopes read\n}"}, "warn", "cors", "has no `cors <origins>`", "oauth_guard"},
 		"an admin endpoint for everybody":    {[]string{"admin $ADMIN", "admin :2999"}, "fail", "admin", "the network can change the configuration", "admin"},

@@ -65,7 +65,7 @@ func (p places) line(n int) string { return fmt.Sprintf("%s:%d", p.name, n) }
 // placeOf says which words a check is about. Where several lines begin so, the message has to do.
 var placeOf = map[string][]string{
 	"issuer": {"issuer"}, "site": {"oauth_server"}, "plaintext": {"oauth_server"}, "proxies": {"trusted_proxies"}, "guard": {"oauth_guard"},
-	"cors": {"oauth_guard"}, "limit": {"api_limit"}, "nodes": {"limiter", "store"}, "logs": {"log_credentials", "log_append"}, "rest": {"api_rest"},
+	"cors": {"oauth_guard"}, "limit": {"api_limit"}, "nodes": {"limiter", "store"}, "logs": {"log_credentials", "log_append", "debug"}, "rest": {"api_rest"},
 	"store": {"store"}, "users": {"users"}, "admin": {"admin"}, "headers": {"header"}, "polls": {"write"},
 }
 

@@ -23,6 +23,7 @@ import (
 type Configuration struct {
 	App      *gateway.App // nil if there is no global option gatehouse
 	Servers  map[string]Server
+	Logs     map[string]*caddy.CustomLog
 	handlers restapi.Handlers
 }
 
@@ -63,7 +64,8 @@ func ReadConfiguration(text []byte) (*Configuration, error) {
 // ReadAny reads a configuration that may have no global option gatehouse.
 func ReadAny(text []byte) (*Configuration, error) {
 	var c struct {
-		Apps struct {
+		Logging caddy.Logging `json:"logging"`
+		Apps    struct {
 			HTTP struct {
 				HTTPPort  int               `json:"http_port"`
 				HTTPSPort int               `json:"https_port"`
@@ -80,7 +82,7 @@ func ReadAny(text []byte) (*Configuration, error) {
 		s.httpsPort = uint(cmp.Or(max(0, c.Apps.HTTP.HTTPSPort), 443)) //nolint:gosec // not negative
 		c.Apps.HTTP.Servers[name] = s
 	}
-	return &Configuration{c.Apps.Gatehouse, c.Apps.HTTP.Servers, make(restapi.Handlers)}, nil
+	return &Configuration{c.Apps.Gatehouse, c.Apps.HTTP.Servers, c.Logging.Logs, make(restapi.Handlers)}, nil
 }
 
 // ListensFor reports whether the server listens on the port of a question.
