@@ -78,6 +78,9 @@ func onlyRow(ctx context.Context, tx *sql.Tx, query, parameter string) (*row, er
 	if err := rows.Scan(to...); err != nil {
 		return nil, err
 	}
+	if err := trimPadding(rows, values); err != nil {
+		return nil, err
+	}
 	r, err := newRow(columns, values)
 	if err != nil {
 		return nil, err
@@ -87,6 +90,21 @@ func onlyRow(ctx context.Context, tx *sql.Tx, query, parameter string) (*row, er
 	}
 	r.asked = parameter
 	return r, rows.Err()
+}
+
+// trimPadding removes the spaces with which PostgreSQL fills up values of columns of type CHAR. They mean nothing: it ignores
+// them where it compares such values or makes texts of them, and other databases leave them out.
+func trimPadding(rows *sql.Rows, values []any) error {
+	columns, err := rows.ColumnTypes()
+	if err != nil {
+		return err
+	}
+	for i, c := range columns {
+		if text, ok := values[i].(string); ok && c.DatabaseTypeName() == "BPCHAR" {
+			values[i] = strings.TrimRight(text, " ")
+		}
+	}
+	return nil
 }
 
 // mistake is an error in the operator's queries or data. Its text names columns, never values.
