@@ -111,4 +111,10 @@ func TestReloadNeitherLosesNorRepeatsJobs(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("nor do two jobs of a site", func(t *testing.T) {
+		two := with("job one {\n\t\tupstream POST /one\n\t\tname x\n\t}\n\tjob two {\n\t\tupstream POST /two\n\t\tname x\n\t}")
+		if err := r.TryLoad(two); err == nil || !strings.Contains(err.Error(), "job two") || !strings.Contains(err.Error(), "name") {
+			t.Error(err)
+		}
+	})
 }

@@ -73,7 +73,7 @@ func (h *REST) provisionJobs(ctx caddy.Context, digest string) error {
 		}
 		p.queues[q.Path] = q
 		p.api.Queues = append(p.api.Queues, q)
-		if err := app.Attach("job "+q.Name, digest, q); err != nil {
+		if err := app.Attach("job "+q.Name, digest+" "+q.Path, q); err != nil {
 			return fmt.Errorf("job %s: %w", q.Path, err)
 		}
 	}
