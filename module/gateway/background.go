@@ -12,14 +12,11 @@ import (
 type Background interface {
 	// Start is called when the configuration comes into force. It MUST return at once.
 	Start()
-	// Stop starts nothing new; running work goes on. It may be called without Start, and more
-	// than once.
+	// Stop starts nothing new; running work goes on. It may be called without Start, and more than once.
 	Stop()
-	// Drain is called after Stop when the process ends. It interrupts work that is still
-	// running after the grace period.
+	// Drain is called after Stop when the process ends. It interrupts work that still runs after the grace period.
 	Drain(grace time.Duration)
-	// Backlog returns the length of its queue, whose name is from the configuration; known is
-	// false while it is unknown. It MUST return at once.
+	// Backlog returns the length of its queue, whose name is from the configuration, if known. It MUST return at once.
 	Backlog() (name string, waiting int, known bool)
 }
 
@@ -34,13 +31,15 @@ type attached struct {
 	over bool // the configuration has ended
 }
 
-// Attach runs b while the configuration is in force. Two of the same name must be made from the
-// same configuration: a site with several addresses is provisioned several times.
+// Attach runs b while the configuration is in force. A site with several addresses is provisioned several times: of several
+// with the same name, which must be made from the same configuration, only the first runs.
 func (a *App) Attach(name, from string, b Background) error {
-	if other, ok := a.attached.made[name]; ok && other != from {
+	switch other, ok := a.attached.made[name]; {
+	case ok && other != from:
 		return fmt.Errorf("there is another one of the name %s in this configuration: expected a `name` of its own for each", name)
-	}
-	if a.attached.made == nil {
+	case ok:
+		return nil
+	case a.attached.made == nil:
 		a.attached.made = make(map[string]string)
 	}
 	a.attached.made[name] = from

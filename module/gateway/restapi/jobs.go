@@ -11,7 +11,9 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
+	"github.com/gatehouse/gatehouse/module/internal/pool"
 	"github.com/gatehouse/gatehouse/module/internal/rest/jobapi"
+	"github.com/gatehouse/gatehouse/module/internal/rest/workers"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
@@ -25,6 +27,7 @@ type jobs struct {
 	app    *gateway.App
 	api    *jobapi.Handler
 	queues map[string]*job.Queue // by path
+	lease  *pool.Lease           // of the workers
 }
 
 // node identifies this process in the records of the jobs it runs.
@@ -53,11 +56,19 @@ func (h *REST) provisionJobs(ctx caddy.Context, digest string) error {
 	if err != nil {
 		return fmt.Errorf("jobs are kept in its store: %w", err)
 	}
+	var held pool.Holdings
+	defer held.GiveBack() // after an error
 	p := &jobs{h: h, app: app, queues: make(map[string]*job.Queue)}
 	p.api = &jobapi.Handler{Trace: app.Traced, Identity: handler.IdentityHeader, Address: handler.ClientAddress, Network: handler.ClientNetwork}
 	for _, c := range h.Jobs {
+		// By the name alone: the upstream has as much to do for jobs of another store.
+		pooled, err := pool.Hold(&held, c.Defaulted().Name, func() (*workers.Pool, error) { return workers.NewPool(), nil })
+		if err != nil {
+			return err
+		}
 		q, err := job.NewQueue(job.QueueConfig{
-			Config: c, Store: app.Store(), Do: p.run, Hold: app.Hold, Permitted: p.permitted, Fair: jobapi.Fair,
+			Config: c, Store: app.Store(), Do: p.run, Hold: p.hold, Permitted: p.permitted, Fair: jobapi.Fair,
+			Pool:  pooled,
 			Room:  jobapi.NewRoom(c, app.Store(), time.Now),
 			NewID: secret.ID, Node: node, Now: time.Now, Log: h.log,
 			Observer: jobapi.NewObserver(c.Defaulted().Name, app.Trail()),
@@ -77,8 +88,23 @@ func (h *REST) provisionJobs(ctx caddy.Context, digest string) error {
 			return fmt.Errorf("job %s: %w", q.Path, err)
 		}
 	}
+	p.lease = held.Lease()
 	h.jobs = p
 	return nil
+}
+
+// hold keeps the store open for a job that runs, and its worker taken in later configurations.
+func (p *jobs) hold() (release func(), err error) {
+	leave, err := p.lease.Enter()
+	if err != nil {
+		return nil, err
+	}
+	closeStore, err := p.app.Hold()
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	return func() { closeStore(); leave() }, nil
 }
 
 // checkFetched returns an error if a parameter would be sent in a body that is a fetched file. Nobody looks into that: it

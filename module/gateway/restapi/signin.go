@@ -78,8 +78,11 @@ type pooledKeeper struct{ *login.Keeper }
 // Destruct implements caddy.Destructor.
 func (pooledKeeper) Destruct() error { return nil }
 
-// Cleanup releases the sessions at the upstreams. The last configuration that uses one ends it.
+// Cleanup releases the workers of jobs, and the sessions at the upstreams. The last configuration that uses one ends it.
 func (h *REST) Cleanup() error {
+	if h.jobs != nil {
+		h.jobs.lease.Leave()
+	}
 	released := map[*signin.SignIn]bool{nil: true}
 	var all []error
 	for _, e := range append([]edition{h.plain}, h.editions...) {

@@ -52,8 +52,8 @@ type Config struct {
 	// and a third of that share is reserved for callers without any job. Default: 20, or `queue`
 	// if that is less.
 	PerClient int `json:"per_client,omitempty"`
-	// The maximum number of jobs that this node runs at a time. One caller (a client and user, or an address) has at most three
-	// quarters of them, rounded up. Default: 4.
+	// The maximum number of jobs that this node runs at a time, for all ports of a site together and including those that began
+	// before a reload. One caller (a client and user, or an address) has at most three quarters of them, rounded up. Default: 4.
 	Workers int `json:"workers,omitempty"`
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/workers"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -28,10 +29,11 @@ type shelf struct {
 	marks   map[string]mark
 	queues  map[string]string
 	fault   func(op string) (before, after error)
+	pools   map[string]*workers.Pool // by node and queue
 }
 
 func newShelf() *shelf {
-	return &shelf{jobs: map[string]store.Record{}, marks: map[string]mark{}, queues: map[string]string{}}
+	return &shelf{jobs: map[string]store.Record{}, marks: map[string]mark{}, queues: map[string]string{}, pools: map[string]*workers.Pool{}}
 }
 
 func (s *shelf) do(op string, f func() error) error {
@@ -187,7 +189,7 @@ var made struct {
 	n int
 }
 
-// node is one of several over a store.
+// node is one of several over a store. Those of one name are configurations of a process.
 func node(t *testing.T, s *shelf, w *work, name string, change ...func(*QueueConfig)) *Queue {
 	t.Helper()
 	c := QueueConfig{
@@ -209,6 +211,11 @@ func node(t *testing.T, s *shelf, w *work, name string, change ...func(*QueueCon
 	for _, f := range change {
 		f(&c)
 	}
+	at := name + "/" + c.Config.Defaulted().Name
+	if s.pools[at] == nil {
+		s.pools[at] = workers.NewPool()
+	}
+	c.Pool = s.pools[at]
 	q, err := NewQueue(c)
 	if err != nil {
 		t.Fatal(err)

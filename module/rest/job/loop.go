@@ -28,8 +28,10 @@ func (q *Queue) Start() {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	q.stop, q.looping = cancel, make(chan struct{})
+	q.Pool.Join(q.inPool)
 	go func(done chan struct{}) {
 		defer close(done)
+		defer q.Pool.Leave(q.inPool)
 		q.loop(ctx)
 	}(q.looping)
 }
@@ -46,36 +48,9 @@ func (q *Queue) Stop() {
 	}
 }
 
-// Drain is for the end of the process: after Stop, it waits for running jobs until grace is
-// over, then interrupts them.
-func (q *Queue) Drain(grace time.Duration) {
-	done := make(chan struct{})
-	go func() {
-		q.running.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-		return
-	case <-time.After(grace):
-	}
-	q.mu.Lock()
-	for _, r := range q.runs {
-		r.cancel(errShutdown)
-	}
-	q.mu.Unlock()
-	select {
-	case <-done:
-	case <-time.After(grace):
-	}
-}
-
-func (q *Queue) nudge() {
-	select {
-	case q.wake <- struct{}{}:
-	default:
-	}
-}
+// Drain is for the end of the process: after Stop, it waits for running jobs of the queue until grace is
+// over, then interrupts them, whatever configuration they began under.
+func (q *Queue) Drain(grace time.Duration) { q.Pool.Drain(grace, errShutdown) }
 
 func (q *Queue) loop(ctx context.Context) {
 	tick := time.NewTicker(lookAround)
@@ -89,7 +64,7 @@ func (q *Queue) loop(ctx context.Context) {
 		all = false
 		select {
 		case <-ctx.Done():
-		case <-q.wake:
+		case <-q.inPool.Wake:
 		case <-tick.C:
 		case <-everywhere.C:
 			all = true
@@ -97,7 +72,7 @@ func (q *Queue) loop(ctx context.Context) {
 	}
 }
 
-// lookThrough processes waiting jobs and those whose lease was not renewed, in the order of [turns]. Unless all
+// lookThrough processes waiting jobs and those whose lease was not renewed, in the order of [workers.Pool.Sort]. Unless all
 // are to be processed, it leaves out what is behind the first job that has no free worker: of the same caller, or of everybody.
 // Another node may have started some of these and ended. A job that cannot be read stays for a node of the release that wrote
 // it.
@@ -121,8 +96,8 @@ func (q *Queue) lookThrough(ctx context.Context, all bool) error {
 	maps.DeleteFunc(q.doubtful, func(id, _ string) bool { return !listed[id] })
 	maps.DeleteFunc(q.seen, func(id string, _ sighting) bool { return !listed[id] })
 	waits := make(map[mark]bool) // the callers whose first waiting job has no free worker
-	for _, m := range q.turns.sort(marks, q.here) {
-		if q.here(m.ID) || !all && (waits[m.caller()] || len(waits) > 0 && q.isBusy()) {
+	for _, m := range q.Pool.Sort(marks) {
+		if q.Pool.Has(m.ID) || !all && (waits[m.Caller()] || len(waits) > 0 && q.Pool.IsBusy()) {
 			continue
 		}
 		err := q.processMark(ctx, m)
@@ -130,7 +105,7 @@ func (q *Queue) lookThrough(ctx context.Context, all bool) error {
 		case errors.Is(err, errUnreadable):
 			q.Log.Error("a waiting job cannot be read", "queue", q.Name, "job", m.ID, "error", err)
 		case errors.Is(err, errBusy):
-			waits[m.caller()] = true
+			waits[m.Caller()] = true
 		case err != nil:
 			return err
 		}
@@ -165,17 +140,27 @@ func (q *Queue) processMark(ctx context.Context, m mark) error {
 			return q.deleteMark(ctx, m.ID)
 		}
 	}
-	switch busy := q.freeWorkers(m.caller()) == 0; {
-	case busy && j.State == Queued && j.Fence == 0:
-		return errBusy
-	case busy || !q.claimJob(j, now):
+	first := j.State == Queued && j.Fence == 0
+	switch {
+	case !q.claimJob(j, now):
 		return nil
+	case q.Pool.Take(m):
+		return q.runClaimed(ctx, j, r)
+	case first:
+		return errBusy
 	}
+	return nil
+}
+
+// runClaimed stores the claim of a job that has a worker, and starts the job.
+func (q *Queue) runClaimed(ctx context.Context, j *Job, r store.Record) error {
 	release, err := q.Hold()
 	if err != nil {
+		q.Pool.GiveBack(j.ID)
 		return err
 	}
 	if r, err = q.saveJob(ctx, j, r); err != nil {
+		q.Pool.GiveBack(j.ID)
 		release()
 		if err = unlessLost(err); err != nil {
 			q.doubtful[j.ID] = j.Claimed
@@ -183,8 +168,7 @@ func (q *Queue) processMark(ctx context.Context, m mark) error {
 		return err
 	}
 	delete(q.doubtful, j.ID)
-	q.turns.started(m.caller())
-	q.startRun(j, m.caller(), r, release)
+	q.startRun(j, r, release)
 	return nil
 }
 

@@ -166,8 +166,6 @@ func TestBacklogIsTheLastSeen(t *testing.T) {
 			t.Error("known although the store is away")
 		}
 		s.broken(nil)
-		for _, r := range a.runs {
-			r.cancel(errors.New("the test ends"))
-		}
+		a.Pool.Drain(0, errors.New("the test ends"))
 	})
 }

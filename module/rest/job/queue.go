@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
+	"github.com/gatehouse/gatehouse/module/internal/rest/workers"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -33,6 +34,8 @@ type QueueConfig struct {
 	// Room reports whether there is room in the store for a finished job of this size in bytes, of which it takes that much
 	// until Keep has passed.
 	Room func(ctx context.Context, j *Job, size int) bool
+	// Pool has the workers of the queue, which it shares with all others of its name in this process.
+	Pool *workers.Pool
 	// NewID returns an unguessable string of at most 40 letters, digits, "-" and "_".
 	NewID func() string
 	// Node identifies this process among all that share the store.
@@ -61,22 +64,18 @@ type Queue struct {
 	progress *splice.Plan  // nil: none
 	result   *splice.Plan  // the part of a line
 	admit    chan struct{} // held while adding to the queue
-	wake     chan struct{}
-	backlog  atomic.Int64 // -1: not known
+	inPool   *workers.Loop // while it is started
+	backlog  atomic.Int64  // -1: not known
 	// doubtful are the claims of jobs of which it is not known whether they took effect. Only
 	// the loop uses it, and it contains only jobs with a mark.
 	doubtful map[string]string
 	// seen is what the loop has seen of jobs that other nodes run or store, and contains only jobs
 	// with a mark.
 	seen map[string]sighting
-	// turns decides whose job starts next. Only the loop uses it.
-	turns turns
 
 	mu      sync.Mutex
 	stop    context.CancelFunc
 	looping chan struct{} // closed when the loop has ended
-	runs    map[string]*run
-	running sync.WaitGroup
 }
 
 // NewQueue checks the configuration. It starts nothing.
@@ -85,7 +84,7 @@ func NewQueue(c QueueConfig) (*Queue, error) {
 		return nil, err
 	}
 	for name, missing := range map[string]bool{
-		"Store": c.Store == nil, "Do": c.Do == nil, "Hold": c.Hold == nil, "Permitted": c.Permitted == nil, "Fair": c.Fair == nil, "Room": c.Room == nil,
+		"Store": c.Store == nil, "Do": c.Do == nil, "Hold": c.Hold == nil, "Permitted": c.Permitted == nil, "Fair": c.Fair == nil, "Room": c.Room == nil, "Pool": c.Pool == nil,
 		"NewID": c.NewID == nil, "Node": c.Node == "", "Now": c.Now == nil, "Log": c.Log == nil, "Observer": c.Observer == nil,
 	} {
 		if missing {
@@ -93,7 +92,7 @@ func NewQueue(c QueueConfig) (*Queue, error) {
 		}
 	}
 	c.Config = c.Defaulted()
-	q := &Queue{QueueConfig: c, admit: make(chan struct{}, 1), wake: make(chan struct{}, 1), runs: make(map[string]*run), doubtful: make(map[string]string), seen: make(map[string]sighting), turns: turns{last: make(map[mark]int)}}
+	q := &Queue{QueueConfig: c, admit: make(chan struct{}, 1), inPool: workers.NewLoop(c.Workers), doubtful: make(map[string]string), seen: make(map[string]sighting)}
 	q.backlog.Store(-1)
 	if c.Progress != "" {
 		at, err := splice.ParsePointer(c.Progress)

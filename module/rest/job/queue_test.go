@@ -38,7 +38,7 @@ func TestCancelledJobsDoNotRunAndRunningOnesStop(t *testing.T) {
 			t.Error(refused, err)
 		}
 		time.Sleep(2 * beat)
-		if a.here(there.ID) {
+		if a.Pool.Has(there.ID) {
 			t.Error("the upstream is still asked")
 		}
 		for _, j := range []*Job{here, there, waits} {
@@ -313,8 +313,8 @@ func TestJobConcurrencyIsLimited(t *testing.T) {
 		synctest.Wait()
 		mu.Lock()
 		defer mu.Unlock()
-		if most != 3 || done != 12 || q.freeWorkers(mark{}) != 3 {
-			t.Errorf("%d at a time, %d done, %d workers free", most, done, q.freeWorkers(mark{}))
+		if most != 3 || done != 12 || q.Pool.Free(mark{}) != 3 {
+			t.Errorf("%d at a time, %d done, %d workers free", most, done, q.Pool.Free(mark{}))
 		}
 	})
 }
@@ -371,7 +371,7 @@ func TestCancelledJobStopsAtOnce(t *testing.T) {
 		if _, err := q.Cancel(t.Context(), owner, j.ID); err != nil {
 			t.Fatal(err)
 		}
-		if synctest.Wait(); q.here(j.ID) || time.Since(begun) != 0 {
+		if synctest.Wait(); q.Pool.Has(j.ID) || time.Since(begun) != 0 {
 			t.Error("the upstream is still asked")
 		}
 	})

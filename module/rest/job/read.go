@@ -63,7 +63,7 @@ func (q *Queue) Cancel(ctx context.Context, o Owner, id string) (*envelope.Refus
 			return nil, err
 		}
 		q.Observer.Job(ctx, EventCancelled, j)
-		q.abortRun(id)
+		q.Pool.Cancel(id, errCancelled)
 		q.removeMark(ctx, id)
 		return nil, nil
 	}

@@ -29,7 +29,6 @@ const (
 // run is a job that runs on this node.
 type run struct {
 	q      *Queue
-	caller mark
 	fence  uint64
 	cancel context.CancelCauseFunc
 	answer *Recorder
@@ -42,62 +41,15 @@ type run struct {
 	ended  bool // because this run has ended it
 }
 
-// freeWorkers returns how many more jobs of a caller this node may run. A quarter of the workers is kept for other callers:
-// otherwise one whose jobs take long would have everybody else wait for them.
-func (q *Queue) freeWorkers(caller mark) int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	own := 0
-	for _, r := range q.runs {
-		if r.caller == caller {
-			own++
-		}
-	}
-	return min(q.Workers-len(q.runs), q.Workers-q.Workers/4-own)
-}
-
-// isBusy reports whether all workers have a job.
-func (q *Queue) isBusy() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return len(q.runs) >= q.Workers
-}
-
-func (q *Queue) here(id string) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.runs[id] != nil
-}
-
-// abortRun ends a run on this node.
-func (q *Queue) abortRun(id string) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if r := q.runs[id]; r != nil {
-		r.cancel(errCancelled)
-	}
-}
-
-// startRun runs a claimed job on this node. It calls release when the run is over.
-func (q *Queue) startRun(j *Job, caller mark, r store.Record, release func()) {
+// startRun runs a claimed job on this node, whose worker it has. It calls release when the run is over.
+func (q *Queue) startRun(j *Job, r store.Record, release func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	this := &run{q: q, caller: caller, fence: j.Fence, cancel: cancel, job: j, record: r, answer: &Recorder{header: make(map[string][]string), told: q.progress}}
-	q.mu.Lock()
-	q.runs[j.ID] = this
-	q.mu.Unlock()
+	this := &run{q: q, fence: j.Fence, cancel: cancel, job: j, record: r, answer: &Recorder{header: make(map[string][]string), told: q.progress}}
 	q.Observer.Running(1)
-	q.running.Go(func() {
-		defer release()
-		defer func() {
-			q.Observer.Running(-1)
-			cancel(nil)
-			q.mu.Lock()
-			delete(q.runs, j.ID)
-			q.mu.Unlock()
-			q.nudge()
-		}()
+	q.Pool.Run(j.ID, cancel, func() {
+		defer q.Observer.Running(-1)
 		this.doJob(ctx)
-	})
+	}, release)
 }
 
 // doJob runs the job and stores the outcome.

@@ -6,23 +6,12 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/workers"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// mark marks a job as unfinished and leads the queue to it; the state of the job is in its own
-// record. The mark's parent in the store is the queue.
-type mark struct {
-	ID     string `json:"-"`
-	Client string `json:"client"`
-	User   string `json:"user,omitempty"` // whom the client acts for
-	From   string `json:"from,omitempty"` // the address of a caller without a token
-}
-
-// caller returns whose job it is: the mark without the job.
-func (m mark) caller() mark {
-	m.ID = ""
-	return m
-}
+// mark leads a queue to one of its unfinished jobs.
+type mark = workers.Mark
 
 func jobKey(id string) store.Key  { return store.Key{Kind: store.KindJob, ID: id} }
 func markKey(id string) store.Key { return store.Key{Kind: store.KindJobMark, ID: id} }

@@ -116,7 +116,7 @@ func (q *Queue) storeJob(ctx context.Context, r Request, in *Input) (*Job, *enve
 		return nil, refused, err
 	}
 	q.Observer.Job(ctx, EventAccepted, j)
-	q.nudge()
+	q.Pool.Wake()
 	return j, nil, nil
 }
 

@@ -1,4 +1,4 @@
-package job
+package workers
 
 import (
 	"cmp"
@@ -8,12 +8,12 @@ import (
 
 // turns remembers since when callers wait for a turn on this node. It contains only callers with unfinished jobs.
 type turns struct {
-	last map[mark]int // by caller, higher for later
+	last map[Mark]int // by caller, higher for later
 	next int
 }
 
 // started records that a job of a caller was started.
-func (t *turns) started(caller mark) {
+func (t *turns) started(caller Mark) {
 	t.next++
 	t.last[caller] = t.next
 }
@@ -22,33 +22,33 @@ func (t *turns) started(caller mark) {
 // second, and so on. Running jobs count, so a caller with many of them lets the others go first. Among equals, the caller goes
 // first who has waited longest since coming or since a job on this node ended. here reports whether a job runs on this node.
 // Callers without a token are told apart by their addresses.
-func (t *turns) sort(marks []mark, here func(id string) bool) []mark {
+func (t *turns) sort(marks []Mark, here func(id string) bool) []Mark {
 	type place struct {
-		mark
+		Mark
 		before int // how many unfinished jobs of the same caller are older
 		last   int // of the caller
 	}
 	t.note(marks, here)
-	own := make(map[mark]int)
+	own := make(map[Mark]int)
 	places := make([]place, len(marks))
 	for i, m := range marks {
-		caller := m.caller()
+		caller := m.Caller()
 		places[i] = place{m, own[caller], t.last[caller]}
 		own[caller]++
 	}
 	slices.SortStableFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.before, b.before), cmp.Compare(a.last, b.last)) })
-	sorted := make([]mark, len(places))
+	sorted := make([]Mark, len(places))
 	for i, p := range places {
-		sorted[i] = p.mark
+		sorted[i] = p.Mark
 	}
 	return sorted
 }
 
 // note puts those who came behind those who wait, and those with a running job behind both.
-func (t *turns) note(marks []mark, here func(id string) bool) {
-	waiting := make(map[mark]bool) // false for those with a running job
+func (t *turns) note(marks []Mark, here func(id string) bool) {
+	waiting := make(map[Mark]bool) // false for those with a running job
 	for _, m := range marks {
-		caller := m.caller()
+		caller := m.Caller()
 		if before, seen := waiting[caller]; !seen || before {
 			waiting[caller] = !here(m.ID)
 		}
@@ -57,7 +57,7 @@ func (t *turns) note(marks []mark, here func(id string) bool) {
 		}
 	}
 	t.next++
-	maps.DeleteFunc(t.last, func(caller mark, _ int) bool { _, unfinished := waiting[caller]; return !unfinished })
+	maps.DeleteFunc(t.last, func(caller Mark, _ int) bool { _, unfinished := waiting[caller]; return !unfinished })
 	for caller, waits := range waiting {
 		if !waits {
 			t.last[caller] = t.next
