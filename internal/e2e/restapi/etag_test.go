@@ -38,7 +38,7 @@ func (d *document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if d.tags {
 		w.Header().Set("ETag", tag)
-		if m := r.Header.Get("If-Match"); m != "" && m != tag {
+		if m := r.Header.Get("If-Match"); m != "" && m != "*" && m != tag {
 			w.WriteHeader(http.StatusPreconditionFailed)
 			return
 		}
@@ -215,6 +215,47 @@ func TestUpstreamWithConditionsDecidesItself(t *testing.T) {
 	}
 	if got := d.lines(); len(got) != 2 || got[1] != `PUT If-Match: "v0"` {
 		t.Errorf("%q", got)
+	}
+}
+
+// Another writer comes between every read and the change behind it.
+func TestUpstreamNoticesAnotherWriterUnderAnyCondition(t *testing.T) {
+	u := harness.NewUpstream(t)
+	var version atomic.Int32 // 0: there is no document
+	u.Answer(func(w http.ResponseWriter, r *http.Request) {
+		now := version.Load()
+		tag := fmt.Sprintf(`"v%d"`, now)
+		match, none := r.Header.Get("If-Match"), r.Header.Get("If-None-Match")
+		switch {
+		case r.Method == http.MethodGet && now == 0:
+			version.Add(1)
+			w.WriteHeader(http.StatusNotFound)
+		case r.Method == http.MethodGet:
+			version.Add(1)
+			w.Header().Set("ETag", tag)
+			w.Header().Set("Last-Modified", "Sat, 01 Nov 2025 10:00:00 GMT")
+			_, _ = io.WriteString(w, `{}`)
+		case match != "" && (now == 0 || match != "*" && match != tag), none == "*" && now > 0:
+			w.WriteHeader(http.StatusPreconditionFailed)
+		default:
+			w.WriteHeader(http.StatusNoContent)
+		}
+	})
+	r := start(t, u.Addr, documents)
+	for _, c := range []struct {
+		before      int32
+		field, text string
+		want        int
+	}{
+		{0, "If-None-Match", "*", 412},
+		{1, "If-Unmodified-Since", "Sat, 01 Nov 2025 10:00:00 GMT", 412},
+		{1, "If-None-Match", `"other"`, 412},
+		{1, "If-Match", "*", 204}, // it exists all the time
+	} {
+		version.Store(c.before)
+		if p := r.do("writer", "PUT", "/plain/7", `{}`, c.field, c.text); p.Status != c.want {
+			t.Errorf("%s: %s: %d %s, want %d", c.field, c.text, p.Status, p.Body, c.want)
+		}
 	}
 }
 

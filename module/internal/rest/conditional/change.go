@@ -21,8 +21,8 @@ func failedCondition() *envelope.Refusal {
 }
 
 // change carries out a change of a resource if the conditions of the request hold. To know that,
-// it reads the resource first. An API that gives tags of its own is sent the condition in its own
-// words too, since somebody else may change the resource in between.
+// it reads the resource first. The API is sent the condition in its own words too, since somebody
+// else may change the resource in between.
 func (t *Tags) change(ask Asker, charge Charge, next operation.Handler) operation.Handler {
 	return func(w http.ResponseWriter, c *operation.Call) error {
 		conditions, refused := etag.Parse(c.Request.Header)
@@ -53,8 +53,8 @@ func (t *Tags) change(ask Asker, charge Charge, next operation.Handler) operatio
 		if !conditions.Hold(now.Current) || dated && !conditions.HasMatch && now.modified.After(since) {
 			return now.failed(conditions)
 		}
-		if conditions.HasMatch && now.theirs != "" && now.at == address(up) {
-			bare.OnRequest = func(r *http.Request) { r.Header.Set("If-Match", now.theirs) }
+		if name, value := now.condition(conditions); name != "" && now.at == address(up) {
+			bare.OnRequest = func(r *http.Request) { r.Header.Set(name, value) }
 		}
 		return next(w, bare)
 	}
@@ -65,8 +65,22 @@ type state struct {
 	etag.Current
 	modified time.Time
 	theirs   string // its strong tag at the API, "" for none
-	at       string // the address that the tag belongs to
+	at       string // the address where the API was asked for it, "" if that was a POST
 	long     bool   // no strong tag can be made of its body
+}
+
+// condition is the header field that makes the API carry out a change only in this state, as far as the
+// conditions of the client ask for that. It is "" where nothing can be said in the words of the API.
+func (s *state) condition(c etag.Conditions) (name, value string) {
+	switch {
+	case !s.Exists && c.HasNoneMatch && c.NoneMatch.Any:
+		return "If-None-Match", "*"
+	case s.Exists && c.HasMatch && c.Match.Any && !c.HasNoneMatch:
+		return "If-Match", "*"
+	case s.theirs != "":
+		return "If-Match", s.theirs
+	}
+	return "", ""
 }
 
 // failed is the refusal of a request whose conditions do not hold. Where none with a tag ever could, it says so.
@@ -101,6 +115,7 @@ func (t *Tags) current(c *operation.Call, m routes.Match, ask Asker) (now state,
 	theirs := ""
 	reader := *c
 	if !m.Operation.Requests.ReadsByPost() {
+		now.at = address(up)
 		reader.OnAnswer = func(h http.Header) { theirs = h.Get("Etag") }
 	}
 	got := ask(&reader, m)(c.Request.Context(), up, m.Answer(up, answer.Caller{Prefix: c.Prefix, Allowed: c.Permits}), maxTagged)
@@ -120,7 +135,7 @@ func (t *Tags) current(c *operation.Call, m routes.Match, ask Asker) (now state,
 	now.Tag, now.Tagged = etag.Derive(theirs, t.plan(c, m.Operation))
 	switch {
 	case now.Tagged && !now.Tag.Weak:
-		now.theirs, now.at = theirs, address(up)
+		now.theirs = theirs
 	case got.Status == http.StatusOK && !got.Cut:
 		now.Tag, now.Tagged = etag.OfBody(got.Body), true
 	}

@@ -201,7 +201,7 @@ func TestConditionalWriteNeedsItsPreconditions(t *testing.T) {
 				t.Errorf("the API's tag reaches the client: %v", w.Header())
 			}
 			for _, sent := range g.sent {
-				if match := sent.Get("If-Match"); match != "" && match != `"v1"` || sent.Get("If-None-Match") != "" {
+				if match := sent.Get("If-Match"); match != "" && match != "*" && match != `"v1"` || sent.Get("If-None-Match") != "" && sent.Get("If-None-Match") != "*" {
 					t.Errorf("the API was sent a tag of the gateway: %v", sent)
 				}
 			}
@@ -209,13 +209,56 @@ func TestConditionalWriteNeedsItsPreconditions(t *testing.T) {
 	}
 }
 
-func TestCurrentTagIsSentToTheUpstreamToo(t *testing.T) {
-	g := newRig(t, tagged)
-	g.header = http.Header{"Etag": {`"v1"`}}
-	tag := g.serve(http.MethodGet, nil).Header().Get("ETag")
-	g.sent = nil
-	if g.serve(http.MethodPut, http.Header{"If-Match": {tag}}); len(g.sent) != 1 || g.sent[0].Get("If-Match") != `"v1"` {
-		t.Errorf("%v", g.sent)
+// Somebody may change the resource between the read and the change, which only the API can notice.
+func TestUpstreamChecksTheConditionToo(t *testing.T) {
+	const modified = "Tue, 10 Nov 2026 10:00:00 GMT"
+	routes := func(read, change resource.Route) resource.Resource {
+		read.Method, read.Path, change.Method, change.Path = http.MethodGet, "/articles/{id}", http.MethodPut, "/articles/{id}"
+		return resource.Resource{Path: "articles", ETag: true, Routes: []resource.Route{read, change}}
+	}
+	post := routes(resource.Route{Upstream: "/rpc/{id}", UpstreamMethod: http.MethodPost}, resource.Route{Upstream: "/rpc/{id}"})
+	elsewhere := routes(resource.Route{Upstream: "/articles/{id}"}, resource.Route{Upstream: "/changes/{id}"})
+	for name, c := range map[string]struct {
+		resource resource.Resource
+		header   http.Header // TAG is the current tag
+		theirs   string      // the API's tag, "" where there is nothing
+		want     http.Header
+	}{
+		"the current tag":                {tagged, http.Header{"If-Match": {"TAG"}}, `"v1"`, http.Header{"If-Match": {`"v1"`}}},
+		"the current tag, a weak one":    {tagged, http.Header{"If-Match": {"TAG"}}, `W/"v1"`, nil},
+		"any tag":                        {tagged, http.Header{"If-Match": {"*"}}, `"v1"`, http.Header{"If-Match": {"*"}}},
+		"any tag, a weak one":            {tagged, http.Header{"If-Match": {"*"}}, `W/"v1"`, http.Header{"If-Match": {"*"}}},
+		"any tag but one":                {tagged, http.Header{"If-Match": {"*"}, "If-None-Match": {`"x"`}}, `"v1"`, http.Header{"If-Match": {`"v1"`}}},
+		"another tag":                    {tagged, http.Header{"If-None-Match": {`"x"`}}, `"v1"`, http.Header{"If-Match": {`"v1"`}}},
+		"another tag, and there is none": {tagged, http.Header{"If-None-Match": {`"x"`}}, "", nil},
+		"none of any":                    {tagged, http.Header{"If-None-Match": {"*"}}, "", http.Header{"If-None-Match": {"*"}}},
+		"a date":                         {tagged, http.Header{"If-Unmodified-Since": {modified}}, `"v1"`, http.Header{"If-Match": {`"v1"`}}},
+		"a date, a weak tag":             {tagged, http.Header{"If-Unmodified-Since": {modified}}, `W/"v1"`, nil},
+		"a date, and there is none":      {tagged, http.Header{"If-Unmodified-Since": {modified}}, "", nil},
+		"no condition":                   {tagged, http.Header{}, `"v1"`, nil},
+		"read by a POST":                 {post, http.Header{"If-None-Match": {"*"}}, "", nil},
+		"read elsewhere":                 {elsewhere, http.Header{"If-None-Match": {"*"}}, "", nil},
+		"any tag elsewhere":              {elsewhere, http.Header{"If-Match": {"*"}}, `"v1"`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newRig(t, c.resource)
+			g.header = http.Header{"Etag": {c.theirs}, "Last-Modified": {modified}}
+			if c.theirs == "" {
+				g.status, g.header = http.StatusNotFound, http.Header{}
+			}
+			if c.header.Get("If-Match") == "TAG" {
+				c.header.Set("If-Match", g.serve(http.MethodGet, nil).Header().Get("ETag"))
+			}
+			g.sent = nil
+			if w := g.serve(http.MethodPut, c.header); w.Code != http.StatusNoContent || len(g.sent) != 1 {
+				t.Fatalf("%d; sent %v", w.Code, g.sent)
+			}
+			for _, name := range []string{"If-Match", "If-None-Match", "If-Unmodified-Since"} {
+				if got := g.sent[0].Get(name); got != c.want.Get(name) {
+					t.Errorf("%s: %q, want %q", name, got, c.want.Get(name))
+				}
+			}
+		})
 	}
 }
 
