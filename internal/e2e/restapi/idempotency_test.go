@@ -58,6 +58,27 @@ func TestRepeatedPostGetsTheFirstAnswer(t *testing.T) {
 	}
 }
 
+// curl and browsers choose another boundary each time they send a form.
+func TestRepeatedFormMayHaveAnotherBoundary(t *testing.T) {
+	u := harness.NewUpstream(t)
+	u.Answer(func(w http.ResponseWriter, _ *http.Request) { whole(w, 1) })
+	r := start(t, u.Addr, orders)
+	send := func(boundary, content string) harness.Page {
+		body := "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n" + content + "\r\n--B--\r\n"
+		return r.do("writer", "POST", "/raw", strings.ReplaceAll(body, "--B", "--"+boundary), "Idempotency-Key", "k1", "Content-Type", "multipart/form-data; boundary="+boundary)
+	}
+	first := send("first", "x")
+	if again := send("second", "x"); first.Status != 201 || again.Status != 201 || again.Body != first.Body || again.Header.Get("Idempotency-Replayed") != "true" {
+		t.Errorf("%d %s, then %d %s", first.Status, first.Body, again.Status, again.Body)
+	}
+	if other := send("third", "y"); other.Status != 422 {
+		t.Errorf("another form: %d %s", other.Status, other.Body)
+	}
+	if hits := len(u.Hits()); hits != 1 {
+		t.Errorf("the API got %d requests", hits)
+	}
+}
+
 // Two callers that an API knows by what they send may choose one key, an order's number.
 func TestUnguardedCallersHaveSeparateIdempotencyKeys(t *testing.T) {
 	u := harness.NewUpstream(t)

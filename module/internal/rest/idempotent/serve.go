@@ -68,7 +68,7 @@ func (h *Handler) Serve(w http.ResponseWriter, c *operation.Call, next operation
 	key := h.key(c, text)
 	media, _ := envelope.MediaType(c.Request.Header)
 	at := h.Site(c.Request) + c.Prefix + c.Match.Address() + c.MediaType // either the prefix or the media type names the version
-	digest := key.Digest([]byte(c.Request.Method), []byte(at), []byte(c.Asked.RawQuery), []byte(media), body)
+	digest := key.Digest([]byte(c.Request.Method), []byte(at), []byte(c.Asked.RawQuery), []byte(media), request.WithoutBoundary(c.Request.Header, body))
 	attempt, answer, refused, err := h.Keeper.Begin(c.Request.Context(), key, digest)
 	switch {
 	case err != nil:
