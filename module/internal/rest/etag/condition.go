@@ -38,18 +38,17 @@ func ParseList(lines []string) (l List, ok bool) {
 	return l, len(l.Tags) > 0
 }
 
-// has compares strongly, as If-Match does (RFC 9110 section 13.1.1). Caddy's encode makes a tag of its own for each coding, which
-// it takes back in If-None-Match only.
-func (l List) has(t Tag) bool {
-	return !t.Weak && slices.ContainsFunc(l.Tags, func(o Tag) bool {
-		coding, ok := strings.CutPrefix(o.Opaque, t.Opaque)
-		return !o.Weak && ok && slices.Contains([]string{"", "-gzip", "-zstd", "-br"}, coding)
-	})
-}
+// has compares as If-Match does: no weak tag matches (RFC 9110 section 13.1.1). A strong one does in any spelling,
+// since ours are never weak with the same text.
+func (l List) has(t Tag) bool { return !t.Weak && l.Resembles(t) }
 
-// Resembles compares weakly, as If-None-Match does (section 13.1.2).
+// Resembles reports whether a tag of the list is a spelling of t. Who compresses a response on its way to the client
+// changes its tag: nginx and Cloudflare make it weak, and Caddy's encode and Apache add the coding.
 func (l List) Resembles(t Tag) bool {
-	return slices.ContainsFunc(l.Tags, func(o Tag) bool { return o.Opaque == t.Opaque })
+	return slices.ContainsFunc(l.Tags, func(o Tag) bool {
+		coding, ok := strings.CutPrefix(o.Opaque, t.Opaque)
+		return ok && slices.Contains([]string{"", "-gzip", "-zstd", "-br"}, coding)
+	})
 }
 
 // Underlying are the upstream's tags behind those of the list.

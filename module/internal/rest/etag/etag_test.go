@@ -47,6 +47,13 @@ func TestUpstreamTagIsRecoveredUnderTheSamePlanOnly(t *testing.T) {
 		if back, ok := ours.Underlying(plan); !ok || back != upstream {
 			t.Fatalf("%v came back as %v", upstream, back)
 		}
+		// nginx makes a tag weak when it compresses the response.
+		if back, ok := (etag.Tag{Weak: true, Opaque: ours.Opaque}).Underlying(plan); !ok || back != upstream {
+			t.Fatalf("%v came back as %v from a weak spelling", upstream, back)
+		}
+		if opposite, _ := etag.Derive(etag.Tag{Weak: !weak, Opaque: opaque}.String(), plan); opposite.Opaque == ours.Opaque {
+			t.Fatalf("%v and %v have the same text", ours, opposite)
+		}
 		if _, ok := ours.Underlying(other); ok {
 			t.Fatal("another plan knows it")
 		}
@@ -93,9 +100,12 @@ func TestConditionsFollowTheRFC(t *testing.T) {
 		want        bool
 	}{
 		{"", "", now, true}, {"", "", etag.Current{}, true},
-		{`"a"`, "", now, true}, {`"b", "a"`, "", now, true}, {`"b"`, "", now, false}, {`W/"a"`, "", now, false}, {`W/"a"`, "", weak, false}, {`"a"`, "", weak, false},
+		{`"a"`, "", now, true}, {`"b", "a"`, "", now, true}, {`"b"`, "", now, false}, {`W/"b"`, "", now, false}, {`W/"a"`, "", weak, false}, {`"a"`, "", weak, false},
 		{"*", "", now, true}, {"*", "", etag.Current{}, false}, {`"a"`, "", etag.Current{}, false}, {"*", "", etag.Current{Exists: true}, true}, {`""`, "", etag.Current{Exists: true}, false},
-		{`"a-gzip"`, "", now, true}, {`"a-zstd"`, "", now, true}, {`"a-br"`, "", now, true}, {`W/"a-gzip"`, "", now, false}, {`"a-x"`, "", now, false}, {`"b-gzip"`, "", now, false}, // Caddy's encode
+		// Spellings of those who compress: Caddy's encode, Apache; nginx, Cloudflare.
+		{`"a-gzip"`, "", now, true}, {`"a-zstd"`, "", now, true}, {`"a-br"`, "", now, true}, {`W/"a"`, "", now, true}, {`W/"a-gzip"`, "", now, true},
+		{`"a-x"`, "", now, false}, {`"b-gzip"`, "", now, false}, {`"a-gzip"`, "", weak, false},
+		{"", `"a-gzip"`, now, false}, {"", `W/"a-br"`, now, false}, {"", `"a-x"`, now, true}, {"", `"b-gzip"`, now, true},
 		{"", `"a"`, now, false}, {"", `W/"a"`, now, false}, {"", `"a"`, weak, false}, {"", `"b"`, now, true}, {"", "*", now, false}, {"", "*", etag.Current{}, true},
 		{"", `"a"`, etag.Current{}, true}, {"", `""`, etag.Current{Exists: true}, true},
 		{`"a"`, `"a"`, now, false}, {`"a"`, `"b"`, now, true}, {`"b"`, `"c"`, now, false},

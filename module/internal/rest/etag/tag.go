@@ -25,6 +25,9 @@ func (t Tag) String() string {
 // digested, and cannot be given back to the upstream.
 const maxOpaque = 128
 
+// weakMark begins the text of each weak tag of ours.
+const weakMark = "w"
+
 // Plan identifies what is done to an answer between the upstream and the client: answers
 // of one state of the upstream's that look different have different tags.
 func Plan(parts ...string) string {
@@ -37,22 +40,28 @@ func Plan(parts ...string) string {
 }
 
 // Derive makes the tag of a translated answer out of the upstream's. It is as strong: the
-// translation makes the same bytes of the same bytes. It reports false for what is no tag.
+// translation makes the same bytes of the same bytes. A weak tag has another text than a strong one.
+// It reports false for what is no tag.
 func Derive(upstream, plan string) (Tag, bool) {
 	t, rest, ok := cut(upstream)
 	if !ok || rest != "" {
 		return Tag{}, false
 	}
+	mark := ""
+	if t.Weak {
+		mark = weakMark
+	}
 	if len(t.Opaque) > maxOpaque {
 		sum := sha256.Sum256([]byte(t.Opaque))
-		return Tag{t.Weak, "d." + plan + "." + base64.RawURLEncoding.EncodeToString(sum[:18])}, true
+		return Tag{t.Weak, mark + "d." + plan + "." + base64.RawURLEncoding.EncodeToString(sum[:18])}, true
 	}
-	return Tag{t.Weak, "u." + plan + "." + base64.RawURLEncoding.EncodeToString([]byte(t.Opaque))}, true
+	return Tag{t.Weak, mark + "u." + plan + "." + base64.RawURLEncoding.EncodeToString([]byte(t.Opaque))}, true
 }
 
 // Underlying is the upstream's tag that t was derived from under the same plan.
 func (t Tag) Underlying(plan string) (Tag, bool) {
-	encoded, ok := strings.CutPrefix(t.Opaque, "u."+plan+".")
+	text, weak := strings.CutPrefix(t.Opaque, weakMark)
+	encoded, ok := strings.CutPrefix(text, "u."+plan+".")
 	if !ok {
 		return Tag{}, false
 	}
@@ -60,7 +69,7 @@ func (t Tag) Underlying(plan string) (Tag, bool) {
 	if err != nil || strings.ContainsFunc(string(opaque), notOpaque) || len(opaque) > maxOpaque {
 		return Tag{}, false
 	}
-	return Tag{t.Weak, string(opaque)}, true
+	return Tag{weak, string(opaque)}, true
 }
 
 // OfBody is the tag of an answer whose upstream gives none that is strong.
