@@ -18,8 +18,10 @@ type document struct {
 	version int
 	tags    bool // it gives ETags and honours conditions
 	weak    bool
+	demands bool // it answers 428 to a change without If-Match
 	size    int
 	heard   []string
+	body    string // of the last change
 }
 
 func (d *document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -47,6 +49,10 @@ func (d *document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	if d.demands && r.Method != http.MethodGet && r.Header.Get("If-Match") == "" {
+		w.WriteHeader(http.StatusPreconditionRequired)
+		return
+	}
 	if strings.HasSuffix(r.URL.Path, "/404") {
 		w.WriteHeader(http.StatusNotFound)
 		return
@@ -54,6 +60,8 @@ func (d *document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Last-Modified", "Sat, 01 Nov 2025 10:00:00 GMT")
 	if r.Method != http.MethodGet {
+		body, _ := io.ReadAll(r.Body)
+		d.body = string(body)
 		d.version++
 		_, _ = io.WriteString(w, `{"result":{"id":7}}`)
 		return
@@ -218,6 +226,26 @@ func TestUpstreamWithConditionsDecidesItself(t *testing.T) {
 	}
 	if got := d.lines(); len(got) != 2 || got[1] != `PUT If-Match: "v0"` {
 		t.Errorf("%q", got)
+	}
+}
+
+// So does one that demands a condition, as OData services do, and then takes its weak tags.
+func TestUpstreamThatDemandsAConditionGetsItsWeakTag(t *testing.T) {
+	d := &document{tags: true, weak: true, demands: true}
+	r := site2(t, d)
+	for i, path := range []string{"/documents/7", "/plain/7"} {
+		tag := r.do("writer", "GET", path, "").Header.Get("Etag")
+		d.lines()
+		p := r.do("writer", "PATCH", path, `{"a":1}`, "If-Match", tag)
+		if got, want := d.lines(), fmt.Sprintf(`[GET PATCH PATCH If-Match: W/"v%d"]`, i); p.Status != 200 || fmt.Sprint(got) != want || d.body != `{"a":1}` {
+			t.Errorf("%s: %d %s, %q, want %s; sent %s", path, p.Status, p.Body, got, want, d.body)
+		}
+		if p := r.do("writer", "PATCH", path, `{"a":1}`, "If-Match", tag); p.Status != 412 || len(d.lines()) != 1 {
+			t.Errorf("%s: %d for an old tag", path, p.Status)
+		}
+		if p := r.do("writer", "PATCH", path, `{"a":1}`); p.Status != 428 {
+			t.Errorf("%s: %d without a condition", path, p.Status)
+		}
 	}
 }
 

@@ -65,7 +65,7 @@ func (h *REST) provision(ctx caddy.Context) error {
 	if !h.unresolved {
 		h.warnOfMissingValues()
 	}
-	h.tags = conditional.NewTags(h.tables())
+	h.tags = conditional.NewTags(h.tables(), h.MaxBody)
 	return h.provisionJobs(ctx, digest)
 }
 

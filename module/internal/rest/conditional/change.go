@@ -53,8 +53,12 @@ func (t *Tags) change(ask Asker, charge Charge, next operation.Handler) operatio
 		if !conditions.Hold(now.Current) || dated && !conditions.HasMatch && now.modified.After(since) {
 			return now.failed(conditions)
 		}
-		if name, value := now.condition(conditions); name != "" && now.at == address(up) {
+		switch name, value := now.condition(conditions); {
+		case now.at != address(up):
+		case name != "":
 			bare.OnRequest = func(r *http.Request) { r.Header.Set(name, value) }
+		case now.weak != "":
+			return t.sendOnDemand(w, bare, now.weak, next)
 		}
 		return next(w, bare)
 	}
@@ -65,6 +69,7 @@ type state struct {
 	etag.Current
 	modified time.Time
 	theirs   string // its strong tag at the API, "" for none
+	weak     string // its weak tag there, "" for none
 	at       string // the address where the API was asked for it, "" if that was a POST
 	long     bool   // no strong tag can be made of its body
 }
@@ -133,6 +138,9 @@ func (t *Tags) current(c *operation.Call, m routes.Match, ask Asker) (now state,
 	now.modified, _ = http.ParseTime(got.Header.Get("Last-Modified"))
 	now.long = got.Cut
 	now.Tag, now.Tagged = etag.Derive(theirs, t.plan(c, m.Operation))
+	if now.Tagged && now.Tag.Weak {
+		now.weak = theirs
+	}
 	switch {
 	case now.Tagged && !now.Tag.Weak:
 		now.theirs = theirs

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,7 +31,9 @@ type rig struct {
 	body   string
 
 	sent    []http.Header // of the requests that the API was sent
-	changed int           // how many of them changed the article
+	bodies  []string      // of those that change the article
+	changed int           // how many of them did
+	demands bool          // the API answers 428 to a change without If-Match
 }
 
 func newRig(t *testing.T, r resource.Resource) *rig {
@@ -39,18 +42,23 @@ func newRig(t *testing.T, r resource.Resource) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &rig{t: t, table: table, tags: conditional.NewTags([]*routes.Table{table}), status: http.StatusOK, header: http.Header{}, body: `{"id":7}`}
+	return &rig{t: t, table: table, tags: conditional.NewTags([]*routes.Table{table}, 1<<10), status: http.StatusOK, header: http.Header{}, body: `{"id":7}`}
 }
 
 func (g *rig) call(method string, header http.Header) *operation.Call {
+	g.t.Helper()
+	return g.callBody(method, header, "{}")
+}
+
+func (g *rig) callBody(method string, header http.Header, body string) *operation.Call {
 	g.t.Helper()
 	m, _, refused := g.table.Match(method, "/articles/7")
 	if refused != nil {
 		g.t.Fatal(refused)
 	}
-	r := httptest.NewRequest(method, "/articles/7", strings.NewReader("{}"))
+	r := httptest.NewRequest(method, "/articles/7", strings.NewReader(body))
 	r.Header = header.Clone()
-	asked := mapping.Asked{Header: r.Header, Body: []byte("{}")}
+	asked := mapping.Asked{Header: r.Header, Body: []byte(body)}
 	return &operation.Call{Request: r, Match: m, Table: g.table, Path: "/articles/7", Asked: asked}
 }
 
@@ -61,6 +69,14 @@ func (g *rig) next(w http.ResponseWriter, c *operation.Call) error {
 	}
 	g.sent = append(g.sent, c.Request.Header)
 	if c.Match.Operation.Method != http.MethodGet {
+		body, _ := io.ReadAll(c.Request.Body)
+		g.bodies = append(g.bodies, string(body))
+		if g.demands && c.Request.Header.Get("If-Match") == "" {
+			w.Header().Set("X-Demand", "If-Match")
+			w.WriteHeader(http.StatusPreconditionRequired)
+			_, err := io.WriteString(w, "If-Match is missing")
+			return err
+		}
 		g.changed++
 		w.Header().Set("ETag", `"of the API"`)
 		w.WriteHeader(http.StatusNoContent)
@@ -90,7 +106,12 @@ func (g *rig) ask(c *operation.Call, _ routes.Match) operation.Ask {
 // serve answers a request with the status of its error, if there is one.
 func (g *rig) serve(method string, header http.Header) *httptest.ResponseRecorder {
 	g.t.Helper()
-	c := g.call(method, header)
+	return g.serveBody(method, header, "{}")
+}
+
+func (g *rig) serveBody(method string, header http.Header, body string) *httptest.ResponseRecorder {
+	g.t.Helper()
+	c := g.callBody(method, header, body)
 	w := httptest.NewRecorder()
 	if err := g.tags.Handle(c.Match.Operation, g.ask, func(http.ResponseWriter) error { return nil }, g.next)(w, c); err != nil {
 		var refused *envelope.Refusal
@@ -278,6 +299,46 @@ func TestWeakTagOfTheUpstreamBecomesAStrongOneOfTheBody(t *testing.T) {
 	g.sent = nil
 	if w := g.serve(http.MethodGet, http.Header{"If-None-Match": {tag}}); w.Code != http.StatusOK || g.sent[0].Get("If-None-Match") != "" {
 		t.Errorf("%d; sent %v", w.Code, g.sent)
+	}
+}
+
+// OData services give weak tags, demand If-Match, and take these.
+func TestWeakTagIsSentToAnUpstreamThatDemandsACondition(t *testing.T) {
+	for name, c := range map[string]struct {
+		field, value string // TAG is the current tag
+		theirs       string
+		body         string
+		want         int
+		sent         []string // the If-Match of each request
+	}{
+		"the current tag":         {"If-Match", "TAG", `W/"v1"`, "{}", 204, []string{"", `W/"v1"`}},
+		"another tag":             {"If-Match", `"x"`, `W/"v1"`, "{}", 412, nil},
+		"a date":                  {"If-Unmodified-Since", "Tue, 10 Nov 2026 10:00:00 GMT", `W/"v1"`, "{}", 204, []string{"", `W/"v1"`}},
+		"any tag":                 {"If-Match", "*", `W/"v1"`, "{}", 204, []string{"*"}},
+		"no condition":            {"", "", `W/"v1"`, "{}", 428, []string{""}},
+		"a strong tag":            {"If-Match", "TAG", `"v1"`, "{}", 204, []string{`"v1"`}},
+		"no tag":                  {"If-Match", "TAG", "", "{}", 428, []string{""}},
+		"a body that is not kept": {"If-Match", "TAG", `W/"v1"`, strings.Repeat("x", 1<<10+1), 428, []string{""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newRig(t, tagged)
+			g.demands, g.header = true, http.Header{"Etag": {c.theirs}}
+			header := http.Header{}
+			if c.field != "" {
+				header.Set(c.field, strings.ReplaceAll(c.value, "TAG", g.serve(http.MethodGet, nil).Header().Get("ETag")))
+			}
+			g.sent, g.body = nil, `{"id":7}`
+			w := g.serveBody(http.MethodPut, header, c.body)
+			var sent []string
+			for i, h := range g.sent {
+				if sent = append(sent, h.Get("If-Match")); g.bodies[i] != c.body {
+					t.Errorf("the body was %q", g.bodies[i])
+				}
+			}
+			if w.Code != c.want || !slices.Equal(sent, c.sent) || (w.Body.Len() > 0) != (c.want == 428) || (w.Header().Get("X-Demand") != "") != (c.want == 428) {
+				t.Errorf("%d %v %s after %q", w.Code, w.Header(), w.Body, sent)
+			}
+		})
 	}
 }
 

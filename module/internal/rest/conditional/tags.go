@@ -6,6 +6,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/etag"
 	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
+	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 )
 
@@ -20,7 +21,9 @@ const form = "2"
 // Tags answers the operations of resources that declare tags.
 type Tags struct {
 	// plans identify the translation of the answers of each operation that reads.
-	plans map[*routes.Operation]string
+	plans   map[*routes.Operation]string
+	bodies  *request.Replayer
+	maxBody int64
 }
 
 // Asker returns how the API is asked to carry out a match for a client.
@@ -29,9 +32,10 @@ type Asker func(*operation.Call, routes.Match) operation.Ask
 // Charge counts the read that precedes a conditional change, before it is made. Its error refuses the change.
 type Charge func(http.ResponseWriter) error
 
-// NewTags returns the tags for the operations of tables.
-func NewTags(tables []*routes.Table) *Tags {
-	t := &Tags{make(map[*routes.Operation]string)}
+// NewTags returns the tags for the operations of tables. Bodies of at most maxBody bytes are kept where a change may
+// have to be sent again.
+func NewTags(tables []*routes.Table, maxBody int64) *Tags {
+	t := &Tags{make(map[*routes.Operation]string), request.NewReplayer(maxBody), maxBody}
 	for _, table := range tables {
 		for _, o := range table.Operations() {
 			if o.Resource.ETag && o.Method == http.MethodGet {
