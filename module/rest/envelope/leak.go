@@ -21,11 +21,10 @@ var marks = []string{
 	"[errno ", "failed to open stream", "file:///",
 	// PostgreSQL, MySQL, SQLite, SQL Server and MongoDB
 	"violates unique constraint", "violates foreign key constraint", "violates not-null constraint", "violates check constraint", "syntax error at or near",
-	"error in your sql syntax", "a foreign key constraint fails", "foreign key constraint failed", "no such table: ", "no such column: ",
+	"error in your sql syntax", "a foreign key constraint fails", "foreign key constraint failed", "no such table: ", "no such column: ", "no such function: ", " order by term out of range",
 	"invalid object name '", "invalid column name '", "cannot insert duplicate key", "incorrect syntax near", "conflicted with the foreign key constraint", "conflicted with the reference constraint",
 	"password authentication failed for user", "connection to server at ", "can't connect to mysql server", "can't connect to server on '",
-	"invalid input syntax for type", "value too long for type character", "data too long for column '", "unrecognized token: ",
-	"ambiguous column name: ", "no such function: ", " order by term out of range",
+	"invalid input syntax for type", "value too long for type character", "data too long for column '", "unrecognized token: ", "ambiguous column name: ",
 	"duplicate key error collection", "psycopg2.", "pymysql.", "(sqlite3.", "[sql: ", "mysql2::error",
 }
 
