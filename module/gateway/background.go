@@ -69,10 +69,11 @@ func (b *attached) stop() {
 	if !caddy.Exiting() {
 		return
 	}
-	end := time.Now().Add(drainTime)
+	var all sync.WaitGroup
 	for _, one := range b.all {
-		one.Drain(max(time.Until(end), 0))
+		all.Go(func() { one.Drain(drainTime) })
 	}
+	all.Wait()
 }
 
 // backlog is the length of each queue, by name.

@@ -200,13 +200,14 @@ func (l *labour) once(t *testing.T, but ...string) {
 	t.Helper()
 	l.upstream.mu.Lock()
 	defer l.upstream.mu.Unlock()
+	numbers := l.upstream.numbers
 	for job, n := range l.upstream.came {
-		if n != 1 && !slices.Contains(but, job) {
-			t.Errorf("%s reached the API %d times", job, n)
+		if n != 1 && !slices.ContainsFunc(but, func(name string) bool { return numbers[name] == job }) {
+			t.Errorf("job %d reached the API %d times", job, n)
 		}
 	}
 	for job := range l.owner {
-		if l.upstream.came[job] == 0 {
+		if l.upstream.came[numbers[job]] == 0 {
 			t.Errorf("%s was accepted, and never reached the API", job)
 		}
 	}

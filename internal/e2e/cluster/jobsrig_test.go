@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,6 +24,8 @@ type labour struct {
 	*cluster
 	upstream *workshop
 	tokens   map[string]string // by client
+
+	submitted atomic.Int64
 
 	mu    sync.Mutex
 	owner map[string]harness.Credentials // of the jobs that were accepted
@@ -76,8 +79,9 @@ func startLabour(t *testing.T, p plan) *labour {
 // ask sends a request to a node's API as a client.
 func (l *labour) ask(at *node, who harness.Credentials, method, path string) (answer, error) {
 	var body io.Reader
+	n := l.submitted.Add(1)
 	if method == http.MethodPost {
-		body = strings.NewReader(`{"n":1}`)
+		body = strings.NewReader(fmt.Sprintf(`{"n":%d}`, n))
 	}
 	r, err := http.NewRequest(method, at.API+path, body)
 	if err != nil {
@@ -90,6 +94,7 @@ func (l *labour) ask(at *node, who harness.Credentials, method, path string) (an
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.owner[a.header.Get("Location")] = who
+		l.upstream.know(a.header.Get("Location"), n)
 	}
 	return a, err
 }
@@ -141,21 +146,25 @@ func (l *labour) await(t *testing.T, at *node, who harness.Credentials, job, sta
 	}
 }
 
-// workshop is the API behind the nodes. It knows by the Idempotency-Key, which is a job's
-// ID, how often each job reached it.
+// workshop is the API behind the nodes. It knows by the number in its body how often each job reached it.
 type workshop struct {
 	addr string
 
 	mu      sync.Mutex
-	came    map[string]int       // how often each job did
-	latest  map[string]time.Time // and when last
+	numbers map[string]int64    // of the jobs that were accepted
+	came    map[int64]int       // how often each job did
+	latest  map[int64]time.Time // and when last
+	keys    map[int64]string    // the Idempotency-Key of each
 	held    map[string]chan struct{}
-	givenUp map[string]int // requests that a gateway ended
+	givenUp map[int64]int // requests that a gateway ended
 }
 
 func newWorkshop(t *testing.T) *workshop {
 	t.Helper()
-	u := &workshop{came: make(map[string]int), latest: make(map[string]time.Time), held: make(map[string]chan struct{}), givenUp: make(map[string]int)}
+	u := &workshop{
+		numbers: make(map[string]int64), came: make(map[int64]int), latest: make(map[int64]time.Time), keys: make(map[int64]string),
+		held: make(map[string]chan struct{}), givenUp: make(map[int64]int),
+	}
 	s := httptest.NewServer(u)
 	t.Cleanup(s.Close)
 	t.Cleanup(func() {
@@ -168,11 +177,20 @@ func newWorkshop(t *testing.T) *workshop {
 }
 
 func (u *workshop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	job := "/jobs/" + r.Header.Get("Idempotency-Key")
+	var job struct{ N int64 }
+	key := r.Header.Get("Idempotency-Key")
+	if err := json.NewDecoder(r.Body).Decode(&job); err != nil || key == "" {
+		http.Error(w, "expected a number and a key", http.StatusBadRequest)
+		return
+	}
 	_, _ = io.Copy(io.Discard, r.Body)
 	u.mu.Lock()
-	u.came[job]++
-	u.latest[job] = time.Now()
+	u.came[job.N]++
+	u.latest[job.N] = time.Now()
+	if before := u.keys[job.N]; before != "" && before != key {
+		u.came[job.N] += 1000 // a repetition must have the key of the first request
+	}
+	u.keys[job.N] = key
 	held := u.held[r.URL.Path]
 	u.mu.Unlock()
 	if held != nil {
@@ -180,7 +198,7 @@ func (u *workshop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case <-held:
 		case <-r.Context().Done():
 			u.mu.Lock()
-			u.givenUp[job]++
+			u.givenUp[job.N]++
 			u.mu.Unlock()
 			return
 		}
@@ -207,23 +225,30 @@ func (u *workshop) release(path string) {
 	}
 }
 
+// know notes the number of a job that was accepted.
+func (u *workshop) know(job string, number int64) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.numbers[job] = number
+}
+
 // times is how often a job came.
 func (u *workshop) times(job string) int {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.came[job]
+	return u.came[u.numbers[job]]
 }
 
 func (u *workshop) last(job string) time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.latest[job]
+	return u.latest[u.numbers[job]]
 }
 
 func (u *workshop) ended(job string) int {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.givenUp[job]
+	return u.givenUp[u.numbers[job]]
 }
 
 // awaitTimes waits until a job came so often.

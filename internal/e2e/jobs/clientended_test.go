@@ -45,7 +45,7 @@ func TestWaitingJobsEndWithTheirClient(t *testing.T) {
 	stored()
 	r.upstream.hold()
 	var made []string
-	for _, who := range []string{"one", "one", "one", "two", "three"} { // each configuration has a worker
+	for _, who := range []string{"one", "one", "one", "two", "three"} { // the first has the only worker
 		p := r.do(who, http.MethodPost, "/import-jobs", "{}")
 		read(t, p, 202)
 		made = append(made, p.Header.Get("Location"))
@@ -54,10 +54,8 @@ func TestWaitingJobsEndWithTheirClient(t *testing.T) {
 
 	r.admin(http.MethodDelete, "/gatehouse/clients/three", "", 204)
 	r.Load(t, strings.Replace(config, "client two {", "client other {", 1))
-	r.upstream.awaitArrivals(t, 2)
 	time.Sleep(1100 * time.Millisecond) // a token is refused if it was issued in the second of the end
 	r.Load(t, config)
-	r.upstream.awaitArrivals(t, 3)
 	stored()
 	delete(r.tokens, "two")
 	p := r.do("three", http.MethodPost, "/import-jobs", "{}")

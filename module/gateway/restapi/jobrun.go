@@ -63,7 +63,9 @@ func (p *jobs) run(ctx context.Context, t job.Task) *job.Failure {
 	maps.Copy(up.Set, t.Upload.Header)
 	up.Set.Set("Accept", "application/json")
 	up.Set.Set("Accept-Encoding", "identity")
-	up.Set.Set(operation.KeyHeader, operation.JobKey(t.Job.ID))
+	if up.Set.Get(operation.KeyHeader) == "" { // a job of an earlier release
+		up.Set.Set(operation.KeyHeader, t.Job.ID)
+	}
 	r := upstreamRequest(ctx, t.Answer, nil, up)
 	if t.Upload.Length != 0 {
 		r.Body, r.ContentLength = io.NopCloser(t.Upload.Body), t.Upload.Length

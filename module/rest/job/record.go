@@ -36,8 +36,8 @@ type Input struct {
 	// Body, ContentType and Query are the request's.
 	Body        []byte `json:"body,omitempty"`
 	ContentType string `json:"content_type,omitempty"`
-	// Header tells the upstream who the caller is, as the guard would have done. It contains no
-	// credential.
+	// Header tells the upstream who the caller is, as the guard would have done, and has the job's Idempotency-Key, but not
+	// in jobs of earlier releases. It contains no credential.
 	Header http.Header `json:"header,omitempty"`
 	Scopes []string    `json:"scopes,omitempty"`
 	// Permit is nil for a caller without a token, and for jobs of earlier releases.

@@ -36,10 +36,11 @@ type Handler struct {
 // before the client hears of it.
 func (h *Handler) Submit(w http.ResponseWriter, c *operation.Call, q *job.Queue, wish Prefer, version string, asked job.Request) error {
 	asked.Owner, asked.Header, asked.Version = owner(c), h.Identity(c.Request), version
+	if asked.Header == nil {
+		asked.Header = make(http.Header)
+	}
+	asked.Header.Set(operation.KeyHeader, operation.NewKey()) // the same in a retry
 	if coding := c.Request.Header["Content-Encoding"]; len(coding) > 0 {
-		if asked.Header == nil {
-			asked.Header = make(http.Header)
-		}
 		asked.Header["Content-Encoding"] = coding
 	}
 	if a := c.Access; a != nil {

@@ -46,10 +46,10 @@ func (c *Call) APIKey(m routes.Match) string {
 	return id
 }
 
-// JobKey returns the key that the API gets with the request of a job: the same in each repetition.
-func JobKey(id string) string { return uuid(secret.Sum("gatehouse idempotency job", []byte(id))) }
+// NewKey returns a key that nobody else has.
+func NewKey() string { return uuid(secret.Bytes(16)) }
 
-// uuid returns a UUID with the first bits of a digest. Its version is 4, because many APIs take no other; RFC 9562 has
+// uuid returns a UUID with the first bits of a digest, or with random ones. Its version is 4, because many APIs take no other; RFC 9562 has
 // version 8 for digests, which uuid in Node.js refuses before its version 10.
 func uuid(sum []byte) string {
 	b := [16]byte(sum)
