@@ -107,7 +107,11 @@ func (n Names) With(names ...string) Names {
 // brackets, with characters that PHP turns into underscores, with a NUL at the end, with a parenthesis behind it, or in
 // camelCase instead of snake_case, since readers of protobuf and djangorestframework-camel-case take apiKey for api_key.
 func (n Names) Has(name string) bool {
-	return len(n) > 0 && (n[plainName(name)] || n[plainName(openBracketReplaced(name))])
+	if len(n) == 0 || n[plainName(name)] {
+		return len(n) > 0
+	}
+	replaced := openBracketReplaced(name)
+	return replaced != name && n[plainName(replaced)]
 }
 
 // CouldHideIn reports whether one of these could stand inside a member of this name: where it has neither letters nor

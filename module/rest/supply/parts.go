@@ -3,43 +3,50 @@ package supply
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
-const (
-	// longestName bounds the names of a configuration that have dots in them, in bytes.
-	longestName = 100
-	// longestParted bounds a client's name that has parts, in bytes: no program has as long a name for a table or column.
-	longestParted = 1024
-)
+// longestParted bounds a client's name that has parts, in bytes: no program has as long a name for a table or column.
+const longestParted = 1024
 
 // HasAround reports whether an upstream could read a client's member as a part of one of these, or as one behind the name of a
-// table: to Mongoose and Icinga `meta.role` is the role inside meta, and to Knex and Laravel `users.role` is the role.
+// table: to Mongoose and Icinga `meta.role` is the role inside meta, and to Knex and Laravel `users.role` is the role. They divide
+// a name at dots, MongoEngine also at `__`, and Laravel and Objection take what is in front of `->` and `:`.
 func (n Names) HasAround(member string) bool {
-	return len(n) > 0 && AnyPart(member, longestName, n.Has)
-}
-
-// AnyPart reports whether a condition holds for one of the parts that upstreams may divide a client's name into, or for the first
-// of them together with the dots between. They divide it at dots, MongoEngine also at `__`, and Laravel and Objection take what is in
-// front of `->` and `:`. Parts of more than longest bytes are left out.
-func AnyPart(name string, longest int, is func(part string) bool) bool {
-	if !strings.ContainsAny(name, ".:>") && !strings.Contains(name, "__") {
+	if len(n) == 0 || !strings.ContainsAny(member, ".:>") && !strings.Contains(member, "__") {
 		return false
 	}
-	for i := range min(len(name), longest+1) {
-		if name[i] == '.' && is(name[:i]) {
-			return true
-		}
+	if n.hasBeforeDot(member) {
+		return true
 	}
-	if len(name) > longestParted {
+	if len(member) > longestParted {
 		return false
 	}
-	head, _, _ := strings.Cut(name, ":")
+	head, _, _ := strings.Cut(member, ":")
 	head, _, _ = strings.Cut(head, "->")
 	parts := slices.DeleteFunc(strings.Split(strings.ReplaceAll(head, "__", "."), "."), func(part string) bool { return part == "" })
-	if len(parts) < 2 && head == name {
-		return false
+	return (len(parts) > 1 || head != member) && slices.ContainsFunc(parts, n.Has)
+}
+
+// hasBeforeDot reports whether one of these is what a client's name has in front of one of its dots. It reduces the name as
+// [plainName] does, but once for all dots: a name may have very many.
+func (n Names) hasBeforeDot(name string) bool {
+	plain := make([]byte, 0, 64)
+	ended := false
+	for _, c := range name {
+		switch {
+		case c == '.' && len(plain) > 0 && n[string(plain)]:
+			return true
+		case ended && c == '.', len(plain) > longestParted:
+			return false
+		case isWord(c) && !ended:
+			plain = utf8.AppendRune(plain, unicode.ToLower(unicode.ToUpper(c)))
+		case len(plain) > 0 && strings.ContainsRune("([]\x00", c):
+			ended = true
+		}
 	}
-	return slices.ContainsFunc(parts, func(part string) bool { return len(part) <= longest && is(part) })
+	return false
 }
 
 // HasInside reports whether an upstream could read one of these as a part of a client's member: `meta.role` as the
@@ -57,7 +64,7 @@ func (n Names) noteAround(name string) {
 
 // HasField reports whether Django or Struts could read a client's field of a form as a part of one of these.
 func (n Names) HasField(field string) bool {
-	return len(n) > 0 && slices.ContainsFunc(WithoutWidgets(field), n.Has)
+	return len(n) > 0 && slices.ContainsFunc(withoutWidgets(field), n.Has)
 }
 
 // deepestWidget is how many widgets of Django may be inside each other, such as a date in a time in a list.
@@ -70,9 +77,9 @@ var widgets = []string{"_year", "_month", "_day", "-clear"}
 // marks are put in front of a name for Struts to empty the field if it is not there.
 var marks = []string{"__checkbox_", "__multiselect_"}
 
-// WithoutWidgets returns the names that Django may read a field of a form as a part of: `due` for `due_year`, and `at_0`
+// withoutWidgets returns the names that Django may read a field of a form as a part of: `due` for `due_year`, and `at_0`
 // and `at` for `at_0_day`; and for `__checkbox_due` the one that Struts empties.
-func WithoutWidgets(field string) (names []string) {
+func withoutWidgets(field string) (names []string) {
 	for _, mark := range marks {
 		if whole, ok := strings.CutPrefix(field, mark); ok {
 			return []string{whole}

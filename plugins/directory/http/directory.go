@@ -19,7 +19,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/directory"
 )
 
-// maxConnections bounds what a wave of sign-ins does to the endpoint; others wait.
+// maxConnections bounds what a wave of sign-ins does to the endpoint, by kept connections and by new ones each; others wait.
 const maxConnections = 64
 
 // dir is an open directory. It belongs to no configuration.

@@ -4,17 +4,15 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
 // similar are declared names, by what upstreams may take them for.
 type similar struct {
-	names   map[string][]string
-	bound   supply.Names // those with constraints, on their value or on what is inside it
-	longest int          // of these, in bytes
-	asXML   bool         // some bodies become XML
+	names map[string][]string
+	bound supply.Names // those with constraints, on their value or on what is inside it
+	asXML bool         // some bodies become XML
 }
 
 func newSimilar(asXML bool) similar {
@@ -24,7 +22,9 @@ func newSimilar(asXML bool) similar {
 // bind says that a declared name has constraints. Nothing may be similar to it that has the same letters and digits: Symfony
 // reads ro_le as role, Laravel role- too, and Is_owner is isOwner to Objection.
 func (s *similar) bind(name string) {
-	s.bound, s.longest = s.bound.With(name), max(s.longest, len(name))
+	if strings.ContainsFunc(name, isWord) {
+		s.bound = s.bound.With(name)
+	}
 }
 
 // key returns what an upstream may take a name for. Rails turns hyphens in XML into underscores.
@@ -60,7 +60,7 @@ func (s similar) isDisguised(name string) bool {
 		return false
 	}
 	plain := strings.TrimFunc(name, isBlank)
-	return s.isSimilar(name) || plain != name && s.isSimilar(plain) || name == "__proto__" || s.bound.Has(name) || s.hasBoundPart(plain)
+	return s.isSimilar(name) || plain != name && s.isSimilar(plain) || name == "__proto__" || s.bound.Has(name) || s.bound.HasAround(plain)
 }
 
 func (s similar) isSimilar(name string) bool {
@@ -70,14 +70,7 @@ func (s similar) isSimilar(name string) bool {
 // isBlank is what JavaScript's trim removes.
 func isBlank(c rune) bool { return unicode.IsSpace(c) || c == '\ufeff' }
 
-// hasBoundPart reports whether a name has several parts, to upstreams that read it so, and one or the first of them together are
-// a member with constraints: to Mongoose and Icinga `meta.role` is the role inside meta, and to Knex `users.role` the role.
-func (s similar) hasBoundPart(name string) bool {
-	return len(s.bound) > 0 && supply.AnyPart(name, utf8.UTFMax*s.longest+mostBetween, s.bound.Has)
-}
-
-// mostBetween is how many bytes more than its letters and digits a part of a name may have.
-const mostBetween = 64
+func isWord(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }
 
 // protobufName returns the JSON name that protobuf gives a field: displayName for display_name. It reads either. The NUL
 // in front keeps it apart from the keys of normalized names, which have none.
