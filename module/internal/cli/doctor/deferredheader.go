@@ -1,9 +1,9 @@
 package doctor
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
@@ -17,38 +17,80 @@ import (
 func (p configuration) deferredHeaders() (out adminapi.Findings) {
 	for _, name := range explain.SortedKeys(p.Servers) {
 		s := p.Servers[name]
-		for _, rt := range s.Routes {
-			if field := storesErrors(rt); field != "" {
-				hosts, _ := rt.Hosts()
-				out.Warn("headers", "set "+field+" in the API, or with `header ?"+field+"`, which leaves it where one is set; a `header` with `-`, `>` or `defer` is applied to every response",
-					"a deferred header of the site %s sets %s on refusals and pages of the gateway, too: a shared cache gives one caller's refusal to others", strings.Join(append(hosts, s.Listen...), " "), field)
+		for _, site := range sitesOf(s.Routes) {
+			f := headerSearch{named: s.NamedRoutes}
+			if f.list(site, ""); f.found == "" {
+				continue
 			}
+			hosts, _ := site[0].Hosts()
+			out.Warn("headers", "set "+f.found+" in the API, or with `header ?"+f.found+"`, which leaves it where one is set; a `header` with `-`, `>` or `defer` is applied to every response",
+				"a deferred header of the site %s changes %s of refusals and pages of the gateway, too: a shared cache gives one caller's refusal to others", strings.Join(append(hosts, s.Listen...), " "), f.found)
 		}
 	}
 	return out
 }
 
-// storesErrors returns the field that such a header in front of one of our handlers sets, "" if there is none.
-func storesErrors(rt routes.Route) (field string) {
-	for raw, h := range rt.Handlers() {
-		if field != "" && strings.HasPrefix(h.Handler, "gatehouse_") {
+// headerSearch looks for a handler of ours behind such a header.
+type headerSearch struct {
+	named   map[string]routes.Route
+	invoked int    // depth of invocations
+	found   string // the field
+}
+
+// list follows routes behind a header with this field, "" for none, and returns that of what comes after. Of routes with the same group
+// only one is run.
+func (f *headerSearch) list(all []routes.Route, field string) string {
+	before, group := field, ""
+	for _, rt := range all {
+		if rt.Group == "" || rt.Group != group {
+			before, group = field, rt.Group
+		}
+		field = cmp.Or(f.chain(rt.Handle, before), field)
+	}
+	return field
+}
+
+func (f *headerSearch) chain(handle []json.RawMessage, field string) string {
+	for _, raw := range handle {
+		h, _ := routes.ReadHandler(raw)
+		switch {
+		case h.Handler == "headers":
+			field = cmp.Or(field, storingField(raw))
+		case h.Handler == "subroute":
+			field = f.list(h.Routes, field)
+		case h.Handler == "invoke" && f.invoked < routes.MaxInvocations:
+			f.invoked++
+			field = f.list([]routes.Route{f.named[h.Name]}, field)
+			f.invoked--
+		case strings.HasPrefix(h.Handler, "gatehouse_"):
+			f.found = cmp.Or(f.found, field)
+		}
+	}
+	return field
+}
+
+// storingField returns the field of a deferred header by which caches may store a response, "" if there is none.
+func storingField(raw json.RawMessage) string {
+	var header struct {
+		Response struct {
+			Deferred bool            `json:"deferred"`
+			Require  json.RawMessage `json:"require"`
+			Set      http.Header     `json:"set"`
+			Delete   []string        `json:"delete"`
+		} `json:"response"`
+	}
+	r := &header.Response
+	if json.Unmarshal(raw, &header) != nil || !r.Deferred || r.Require != nil {
+		return ""
+	}
+	for _, name := range explain.SortedKeys(r.Set) {
+		if field := http.CanonicalHeaderKey(name); httpx.IsStorable(http.Header{field: r.Set[name]}) {
 			return field
 		}
-		var header struct {
-			Response struct {
-				Deferred bool            `json:"deferred"`
-				Require  json.RawMessage `json:"require"`
-				Set      http.Header     `json:"set"`
-			} `json:"response"`
-		}
-		if h.Handler != "headers" || json.Unmarshal(raw, &header) != nil || !header.Response.Deferred || header.Response.Require != nil {
-			continue
-		}
-		for _, name := range explain.SortedKeys(header.Response.Set) {
-			one := http.Header{http.CanonicalHeaderKey(name): slices.Clone(header.Response.Set[name])}
-			if field == "" && httpx.IsStorable(one) {
-				field = http.CanonicalHeaderKey(name)
-			}
+	}
+	for _, name := range r.Delete {
+		if name = http.CanonicalHeaderKey(name); name == "Cache-Control" || name == "Vary" {
+			return name
 		}
 	}
 	return ""

@@ -10,70 +10,97 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/routes"
 )
 
-// pathMatchers looks for guards and limits that a path matcher of Caddy restricts, in front of an API that other requests of the site
-// reach as well. To the matcher `/admin;x/` is not `/admin/`, but to Tomcat it is, so the request passes beside the guard.
+// pathMatchers looks for path matchers of Caddy that decide whether a request passes a guard or a limit before it reaches an API. To
+// the matcher `/admin;x/` is not `/admin/`, but to Tomcat it is, so the request passes beside the guard.
 func (p configuration) pathMatchers() (out adminapi.Findings) {
 	for _, name := range explain.SortedKeys(p.Servers) {
 		s := p.Servers[name]
-		for _, rt := range s.Routes {
+		for _, site := range sitesOf(s.Routes) {
 			w := way{named: s.NamedRoutes}
-			w.follow(rt.Handle, false, "", false)
-			hosts, _ := rt.Hosts()
-			site := strings.Join(append(hosts, s.Listen...), " ")
-			if w.passes(w.guarded, w.guardAlone) {
-				out.Warn("guard", "put the guard in front of the whole site, without a matcher: rules name paths, and `public * /*` admits the rest",
-					"a path matcher restricts an oauth_guard of the site %s, and the API is reached without it too: one that reads `/admin;x/` or `/%%2561dmin/` as `/admin/` lets anybody in", site)
+			w.list(site, false, "", false)
+			hosts, _ := site[0].Hosts()
+			at := strings.Join(append(hosts, s.Listen...), " ")
+			if w.passesGuard() {
+				out.Warn("guard", "put the guard in front of the whole site, without a matcher: rules name paths, and `public` rules admit the rest",
+					"a path matcher of the site %s decides whether a request passes oauth_guard before it reaches the API: one that reads `/admin;x/` or `/%%2561dmin/` as `/admin/` lets anybody in", at)
 			}
-			if w.passes(w.limited, w.limitAlone) {
+			if w.passesLimit() {
 				out.Warn("limit", "put a guard without a matcher in front, if only with `public * /*`: it refuses such paths; or let the limit hold for the whole site",
-					"a path matcher restricts an api_limit of the site %s, and the API is reached without it too: by `/login;x`, for one that reads it as `/login`", site)
+					"a path matcher of the site %s decides whether a request passes api_limit before it reaches the API: one that reads `/login;x` as `/login` is not limited", at)
 			}
 		}
 	}
 	return out
 }
 
+// sitesOf divides the routes of a server where a route is the last for its requests. The routes of a server's only site need not be
+// in one route of their own.
+func sitesOf(list []routes.Route) (sites [][]routes.Route) {
+	begin := 0
+	for i, rt := range list {
+		if rt.Terminal || i == len(list)-1 {
+			sites, begin = append(sites, list[begin:i+1]), i+1
+		}
+	}
+	return sites
+}
+
 // way is what is met on the way through a site.
 type way struct {
-	named                  map[string]routes.Route
-	depth                  int
-	open                   []string // addresses of proxies that no guard stands in front of
-	guarded, limited       []string // addresses behind a guard or a limit that a path matcher restricts
-	guardAlone, limitAlone bool     // there is one in a route of its own, for proxies of other routes
+	named   map[string]routes.Route
+	invoked int // depth of invocations
+
+	// Addresses of proxies: without a guard, and of these behind a path matcher; behind a guard, or a limit, that a path matcher
+	// restricts; and behind a guard that none restricts.
+	open, openByPath, guarded, limited, guardedAlways []string
+	guardAlone, limitAlone                            bool // one that is restricted is in a route of its own, for proxies of other routes
 }
 
-// passes reports whether requests that the matcher does not match reach the same API.
-func (w *way) passes(behind []string, alone bool) bool {
-	return len(w.open) > 0 && (alone || slices.ContainsFunc(behind, func(to string) bool { return slices.Contains(w.open, to) }))
+func (w *way) passesGuard() bool {
+	return len(w.open) > 0 && w.guardAlone || intersect(w.guarded, w.open) || intersect(w.guardedAlways, w.openByPath)
 }
 
-// follow follows the handlers of a route. byPath says that a path matcher leads here; behind is what it restricts: guard, limit, or nothing
-// yet; guarded says that every request here has passed a guard. It returns the same for what comes after, and whether a proxy was met.
-func (w *way) follow(handle []json.RawMessage, byPath bool, behind string, guarded bool) (after string, passed, proxied bool) {
-	w.depth++
-	defer func() { w.depth-- }()
+func (w *way) passesLimit() bool {
+	return len(w.open) > 0 && w.limitAlone || intersect(w.limited, w.open)
+}
+
+func intersect(a, b []string) bool {
+	return slices.ContainsFunc(a, func(one string) bool { return slices.Contains(b, one) })
+}
+
+// list follows routes. byPath says that a path matcher leads here; behind is what it restricts: guard, limit, or nothing yet; guarded
+// says that every request here has passed a guard. It returns the last two for what comes after, and whether a proxy was met.
+func (w *way) list(all []routes.Route, byPath bool, behind string, guarded bool) (after string, passed, proxied bool) {
+	for _, rt := range all {
+		inner, through, met := w.chain(rt.Handle, byPath || matchesPath(rt.Match), behind, guarded)
+		proxied = proxied || met
+		_, restricted := rt.Hosts()
+		switch {
+		case !restricted:
+			behind, guarded = inner, through
+		case !met && matchesPath(rt.Match): // it is there for what comes after
+			w.guardAlone = w.guardAlone || inner == "gatehouse_guard" && behind == "" && !guarded
+			w.limitAlone = w.limitAlone || inner == "gatehouse_limit" && behind == "" && !guarded
+		}
+	}
+	return behind, guarded, proxied
+}
+
+// chain follows the handlers of a route.
+func (w *way) chain(handle []json.RawMessage, byPath bool, behind string, guarded bool) (after string, passed, proxied bool) {
 	for _, raw := range handle {
 		h, ok := routes.ReadHandler(raw)
-		if !ok || w.depth > 8*routes.MaxInvocations {
+		if !ok {
 			continue
 		}
-		list := h.Routes
-		if h.Handler == "invoke" {
-			list = []routes.Route{w.named[h.Name]}
-		}
-		for _, rt := range list {
-			path := byPath || matchesPath(rt)
-			inner, through, met := w.follow(rt.Handle, path, behind, guarded)
-			proxied = proxied || met
-			switch {
-			case len(rt.Match) == 0:
-				behind, guarded = inner, through
-			case !met && matchesPath(rt): // it is there for what comes after
-				w.guardAlone = w.guardAlone || inner == "gatehouse_guard" && behind == "" && !guarded
-				w.limitAlone = w.limitAlone || inner == "gatehouse_limit" && behind == "" && !guarded
-			}
-		}
+		met := false
 		switch _, ours := h.Providers["gatehouse"]; {
+		case h.Handler == "subroute":
+			behind, guarded, met = w.list(h.Routes, byPath, behind, guarded)
+		case h.Handler == "invoke" && w.invoked < routes.MaxInvocations:
+			w.invoked++
+			behind, guarded, met = w.list([]routes.Route{w.named[h.Name]}, byPath, behind, guarded)
+			w.invoked--
 		case h.Handler == "gatehouse_guard" || ours:
 			if byPath && !guarded {
 				behind = "gatehouse_guard"
@@ -82,26 +109,37 @@ func (w *way) follow(handle []json.RawMessage, byPath bool, behind string, guard
 		case h.Handler == "gatehouse_limit" && byPath && !guarded && behind == "":
 			behind = h.Handler
 		case h.Handler == "reverse_proxy" && len(h.HandleResponse) == 0, h.Handler == "gatehouse_proxy", h.Handler == "gatehouse_rest" && h.Answers():
-			proxied = true
-			w.note(behind, guarded, addressesOf(raw))
+			met = true
+			w.note(byPath, behind, guarded, addressesOf(raw))
 		}
+		proxied = proxied || met
 	}
 	return behind, guarded, proxied
 }
 
-func (w *way) note(behind string, guarded bool, to []string) {
+func (w *way) note(byPath bool, behind string, guarded bool, to []string) {
 	switch {
 	case behind == "gatehouse_guard":
 		w.guarded = append(w.guarded, to...)
+	case guarded:
+		w.guardedAlways = append(w.guardedAlways, to...)
 	case behind == "gatehouse_limit":
 		w.limited = append(w.limited, to...)
-	case !guarded:
+	default:
 		w.open = append(w.open, to...)
+		if byPath {
+			w.openByPath = append(w.openByPath, to...)
+		}
 	}
 }
 
-func matchesPath(rt routes.Route) bool {
-	return slices.ContainsFunc(rt.Match, func(set map[string]json.RawMessage) bool { return set["path"] != nil || set["path_regexp"] != nil })
+// matchesPath reports whether matchers look at the path.
+func matchesPath(sets []map[string]json.RawMessage) bool {
+	return slices.ContainsFunc(sets, func(set map[string]json.RawMessage) bool {
+		var not []map[string]json.RawMessage
+		_ = json.Unmarshal(set["not"], &not) // none if there is no such matcher
+		return set["path"] != nil || set["path_regexp"] != nil || strings.Contains(string(set["expression"]), "path") || matchesPath(not)
+	})
 }
 
 // addressesOf returns the addresses of a proxy, or "" if they are not known before a request.

@@ -37,6 +37,11 @@ func TestDoctorFindsGuardsBehindPathMatchers(t *testing.T) {
 		"a guard for both":                {[]string{all(guard), at(path, guard, proxy), all(proxy)}, ""},
 		"a guard in each":                 {[]string{at(path, guard, proxy), at(`"path":["/*"]`, guard, proxy)}, ""},
 		"a guard by method":               {[]string{at(method, guard, proxy), all(proxy)}, ""},
+		"everything but a path":           {[]string{`{"match":[{"not":[{"path":["/public/*"]}]}],"handle":[` + guard + `]}`, all(proxy)}, "guard"},
+		"an expression":                   {[]string{`{"match":[{"expression":"path('/admin/*')"}],"handle":[` + guard + `]}`, all(proxy)}, "guard"},
+		"a public path in front":          {[]string{at(`"path":["/public/*"]`, proxy), `{"group":"g","handle":[{"handler":"subroute","routes":[` + all(guard, proxy) + `]}]}`}, "guard"},
+		"another API at the public path":  {[]string{at(`"path":["/public/*"]`, other), all(guard), all(proxy)}, ""},
+		"named routes that fork":          {[]string{all(`{"handler":"invoke","name":"fork"}`), all(proxy)}, ""},
 		"a guard by expression":           {[]string{at(`"path_regexp":{"pattern":"^/a"}`, guard, proxy), all(proxy)}, "guard"},
 		"a limit with a matcher":          {[]string{`{"match":[{` + path + `}],"handle":[` + limit + `]}`, all(proxy)}, "limit"},
 		"a limit behind a guard":          {[]string{all(guard), `{"match":[{` + path + `}],"handle":[` + limit + `]}`, all(proxy)}, ""},
@@ -48,24 +53,72 @@ func TestDoctorFindsGuardsBehindPathMatchers(t *testing.T) {
 		"named routes without an end":     {[]string{all(`{"handler":"invoke","name":"loop"}`), all(proxy)}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			text := fmt.Sprintf(`{"apps":{"gatehouse":{"issuer":"https://id.example"},"http":{"servers":{"s":{"listen":[":443"],
-				"named_routes":{"front":%s,"loop":{"handle":[{"handler":"invoke","name":"loop"}]}},
-				"routes":[{"match":[{"host":["api.example"]}],"terminal":true,"handle":[{"handler":"subroute","routes":[%s]}]}]}}}}}`, all(guard), strings.Join(c.routes, ","))
-			if !json.Valid([]byte(text)) {
-				t.Fatal(text)
-			}
-			found, err := Configuration([]byte(text), adminapi.Examination{Issuer: "https://id.example"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var checks []string
-			for _, f := range found {
-				if strings.HasPrefix(f.Message, "a path matcher restricts") {
-					checks = append(checks, f.Check)
+			for _, site := range []string{`{"match":[{"host":["api.example"]}],"terminal":true,"handle":[{"handler":"subroute","routes":[%s]}]}`, `%s`} { // the second is the only one of its server
+				text := fmt.Sprintf(`{"apps":{"gatehouse":{"issuer":"https://id.example"},"http":{"servers":{"s":{"listen":[":443"],
+				"named_routes":{"front":%s,"loop":{"handle":[{"handler":"invoke","name":"loop"}]},
+				"fork":{"handle":[{"handler":"subroute","routes":[{"match":[{"path":["/a/*"]}],"handle":[{"handler":"invoke","name":"fork"}]},{"match":[{"path":["/b/*"]}],"handle":[{"handler":"invoke","name":"fork"}]}]}]}},
+				"routes":[%s]}}}}}`, all(guard), fmt.Sprintf(site, strings.Join(c.routes, ",")))
+				if !json.Valid([]byte(text)) {
+					t.Fatal(text)
+				}
+				found, err := Configuration([]byte(text), adminapi.Examination{Issuer: "https://id.example"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var checks []string
+				for _, f := range found {
+					if strings.HasPrefix(f.Message, "a path matcher of the site") {
+						checks = append(checks, f.Check)
+					}
+				}
+				if want := strings.Fields(c.want); !slices.Equal(checks, want) {
+					t.Errorf("%q, want %q", checks, want)
 				}
 			}
-			if want := strings.Fields(c.want); !slices.Equal(checks, want) {
-				t.Errorf("%q, want %q", checks, want)
+		})
+	}
+}
+
+func TestDoctorFindsHeadersThatLetCachesStoreRefusals(t *testing.T) {
+	const (
+		guard    = `{"handler":"gatehouse_guard","rules":[{"public":true,"methods":["*"],"paths":["/*"]}]}`
+		deferred = `{"handler":"headers","response":{"deferred":true,"delete":["Server"],"set":{"cache-control":["public, max-age=60"]}}}`
+	)
+	sub := func(group string, handlers ...string) string {
+		return `{"group":"` + group + `","handle":[{"handler":"subroute","routes":[{"handle":[` + strings.Join(handlers, ",") + `]}]}]}`
+	}
+	for name, c := range map[string]struct {
+		routes []string
+		want   bool
+	}{
+		"in front":              {[]string{sub("", deferred, guard)}, true},
+		"in front, in a route":  {[]string{sub("", deferred), sub("", guard)}, true},
+		"behind":                {[]string{sub("", guard, deferred)}, false},
+		"in another handle":     {[]string{sub("g", deferred), sub("g", guard)}, false},
+		"in front of handle":    {[]string{sub("", deferred), sub("g", `{"handler":"file_server"}`), sub("g", guard)}, true},
+		"behind handles":        {[]string{sub("g", deferred), sub("g", `{"handler":"file_server"}`), sub("", guard)}, true},
+		"only where none is":    {[]string{sub("", strings.Replace(deferred, `"deferred":true`, `"deferred":true,"require":{}`, 1), guard)}, false},
+		"at once":               {[]string{sub("", strings.Replace(deferred, `"deferred":true`, `"deferred":false`, 1), guard)}, false},
+		"no-store":              {[]string{sub("", strings.Replace(deferred, "public, max-age=60", "no-store", 1), guard)}, false},
+		"without Vary":          {[]string{sub("", `{"handler":"headers","response":{"deferred":true,"delete":["vary"]}}`, guard)}, true},
+		"in a named route":      {[]string{sub("", `{"handler":"invoke","name":"front"}`, guard)}, true},
+		"no handler of ours":    {[]string{sub("", deferred, `{"handler":"file_server"}`)}, false},
+		"requests that it eats": {[]string{sub("", `{"handler":"invoke","name":"fork"}`, guard)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, site := range []string{`{"match":[{"host":["api.example"]}],"terminal":true,"handle":[{"handler":"subroute","routes":[%s]}]}`, `%s`} {
+				text := fmt.Sprintf(`{"apps":{"gatehouse":{"issuer":"https://id.example"},"http":{"servers":{"s":{"listen":[":443"],
+					"named_routes":{"front":{"handle":[%s]},"fork":{"handle":[{"handler":"invoke","name":"fork"},{"handler":"invoke","name":"fork"}]}},"routes":[%s]}}}}}`, deferred, fmt.Sprintf(site, strings.Join(c.routes, ",")))
+				if !json.Valid([]byte(text)) {
+					t.Fatal(text)
+				}
+				found, err := Configuration([]byte(text), adminapi.Examination{Issuer: "https://id.example"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := slices.ContainsFunc(found, func(f adminapi.Finding) bool { return f.Check == "headers" }); got != c.want {
+					t.Errorf("%t: %s", got, text)
+				}
 			}
 		})
 	}
