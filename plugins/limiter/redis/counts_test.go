@@ -34,8 +34,8 @@ func TestThreeNodesAdmitExactlyTheLimit(t *testing.T) { // L02, L11
 func threeNodes(t *testing.T, url string) {
 	var nodes [3]*Source
 	for i := range nodes {
-		nodes[i] = open(t, config{settings: settings(t, url, "three:", patient), denials: maxDenials})
-		nodes[i].conn.clock = func() time.Time { return time.Now().Add(time.Duration(5*i-5) * time.Second) }
+		clock := func() time.Time { return time.Now().Add(time.Duration(5*i-5) * time.Second) }
+		nodes[i] = open(t, config{settings: settings(t, url, "three:", patient), clock: clock, denials: maxDenials})
 	}
 	var passed atomic.Int64
 	var all sync.WaitGroup

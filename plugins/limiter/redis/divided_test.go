@@ -140,8 +140,8 @@ func testRefusalsOfEitherPart(t *testing.T, c *redistest.Cluster) {
 // Where both limits are far, a request needs no trip, and what a refusal of one takes back of a lease of the other is right.
 func testLeasesOfBothParts(t *testing.T, c *redistest.Cluster) {
 	now := time.UnixMilli(1_900_000_000_000) // the clock stands still: a lease that ends with its slot counts until it is given back
-	s := open(t, config{settings: settings(t, c.URL(), "both:", patient), nodes: 1, now: func() time.Time { return now }, denials: maxDenials, leases: maxLeases})
-	s.conn.clock = s.conn.now
+	clock := func() time.Time { return now }
+	s := open(t, config{settings: settings(t, c.URL(), "both:", patient), nodes: 1, now: clock, clock: clock, denials: maxDenials, leases: maxLeases})
 	const requests, limit, limitOfAll = 3000, 64_000, 128_000
 	ask := func(cost int64, ownLimit, allLimit int64) ratelimit.Verdict {
 		t.Helper()

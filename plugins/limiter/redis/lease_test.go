@@ -108,8 +108,8 @@ func TestLeasesAtOnce(t *testing.T) {
 // A sequence of requests is told the same as without leases, and goes to Redis seldom.
 func TestLeaseTellsWhatRemains(t *testing.T) {
 	now := time.UnixMilli(1_900_000_000_000)
-	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), fmt.Sprintf("tells-%x:", time.Now().UnixNano()), patient), nodes: 1, now: func() time.Time { return now }, denials: maxDenials, leases: 100})
-	s.conn.clock = func() time.Time { return now }
+	clock := func() time.Time { return now }
+	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), fmt.Sprintf("tells-%x:", time.Now().UnixNano()), patient), nodes: 1, now: clock, clock: clock, denials: maxDenials, leases: 100})
 	for _, cost := range []int64{1, 3} {
 		c := one(fmt.Sprint("p", cost), 6400, time.Minute, "s")
 		for n := range int64(100) {

@@ -43,9 +43,7 @@ func newLeaseWorld(t *testing.T, url string, seed uint64) *leaseWorld {
 
 func (w *leaseWorld) openNode() *Source {
 	now := func() time.Time { return time.UnixMilli(w.now.Load()) }
-	s := open(w.T, config{settings: settings(w.T, w.url, w.prefix, patient), nodes: 3, now: now, denials: maxDenials, leases: 100})
-	s.conn.clock = now
-	return s
+	return open(w.T, config{settings: settings(w.T, w.url, w.prefix, patient), nodes: 3, now: now, clock: now, denials: maxDenials, leases: 100})
 }
 
 // idle returns what nodes hold of a key and have not used, and what was lost.

@@ -3,6 +3,7 @@ package redis
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -124,15 +125,15 @@ func TestWaitingCallsFailWhenTheBreakerOpens(t *testing.T) {
 
 func TestLateBatchCountsAsOneFailure(t *testing.T) {
 	pl := busyPipeline(t)
-	var ahead time.Duration
-	pl.conn.clock = func() time.Time { return time.Now().Add(ahead) }
+	var ahead atomic.Int64
+	pl.conn = open(t, config{settings: settings(t, "redis://127.0.0.1:1", "", patient), nodes: 1, clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }}).conn
 	hurried, first, second := pl.wait(t, one("p", 9, time.Minute, "s")), pl.wait(t, one("p", 9, time.Minute, "s")), pl.wait(t, one("p", 9, time.Minute, "s"))
 	f := newBatch()
 	pl.takeBatch(f)
 	if pl.abandonCall(hurried); pl.breaker.failuresInRow != 0 { // its caller went away
 		t.Fatal("it is not late yet")
 	}
-	ahead = patient
+	ahead.Store(int64(patient))
 	if pl.abandonCall(first); pl.breaker.failuresInRow != 1 {
 		t.Fatal("a request has waited in vain, but no failure is counted")
 	}

@@ -26,6 +26,7 @@ type config struct {
 	now      func() time.Time   // nil: the server's clock
 	denials  int                // refusals that are remembered at most; negative: none
 	leases   int                // requests of which some are leased at most; 0: none
+	clock    func() time.Time   // of this machine; nil: time.Now
 	callers  uint32             // with a key of their own under a policy whose subjects clients choose; 0: as many as fit into defaultSize
 }
 
@@ -72,6 +73,9 @@ func newSource(c config) (*Source, error) {
 	}
 	if s.conn, err = newConn(c.settings, c.now); err != nil {
 		return nil, err
+	}
+	if c.clock != nil {
+		s.conn.clock = c.clock
 	}
 	s.conn.spawn(s.reportNodes)
 	return s, nil

@@ -129,8 +129,6 @@ func testSource(t *testing.T, url string) {
 		return open(t, config{settings: settings(t, url, "test:", patient), now: now, denials: -1})
 	})
 	sourcetest.Run(t, func(t *testing.T, now func() time.Time) ratelimit.Source {
-		s := open(t, config{settings: settings(t, url, "leases:", patient), now: now, denials: -1, leases: maxLeases})
-		s.conn.clock = now
-		return s
+		return open(t, config{settings: settings(t, url, "leases:", patient), now: now, clock: now, denials: -1, leases: maxLeases})
 	})
 }
