@@ -53,6 +53,7 @@ func TestQueuesOfOneNameShareWorkers(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s, d, seen := newShelf(), newDesk(), new(witness)
 			var all []*Queue
+			defer func() { all[0].Drain(0) }() // when all have stopped
 			for i := range 3 {
 				q := node(t, s, newWork(d.do), "n", watched(seen))
 				all = append(all, q)
@@ -61,7 +62,6 @@ func TestQueuesOfOneNameShareWorkers(t *testing.T) {
 					defer q.Stop()
 				}
 			}
-			defer all[0].Drain(0)
 			var made []*Job
 			for i := range 14 {
 				made = append(made, submit(t, all[i%3]))
