@@ -133,23 +133,18 @@ func (a answer) refused() answer {
 
 func TestSignInInProgressDoesNotSurviveItsUsersEnd(t *testing.T) { // N02
 	for n, more := 1, true; more && !t.Failed(); n++ {
-		more = false
 		users := &watchedUsers{}
-		g := newEndRig(t, func(c *authserver.Config) { users.Directory, c.Directory = c.Directory, users })
+		g := newEndRig(t, users.watch)
 		b := g.browser()
 		login := b.get(authorizeURL(webRequest()))
-		before := false       // the end, before anything of this sign-in
-		g.cut.arm(n, func() { // as after a change of the password
-			before = n == 1 && !users.asked
-			g.endAnn()
-		})
-		b.signIn(login, "ann", annsPassword)
-		if more = g.cut.fired(); !more {
+		end := func() {
+			users.changed = true
 			g.endAnn()
 		}
-		if before { // the password was looked at after the change, so it is the new one
-			g.isConsent(b.get(authorizeURL(webRequest())))
-			continue
+		g.cut.arm(n, end)
+		b.signIn(login, "ann", annsPassword)
+		if more = g.cut.fired(); !more {
+			end()
 		}
 		g.isLogin(b.get(authorizeURL(webRequest())))
 		g.sweep()
@@ -159,30 +154,56 @@ func TestSignInInProgressDoesNotSurviveItsUsersEnd(t *testing.T) { // N02
 	}
 }
 
-// An end that comes while the directory looks at the password: it may be the one of before.
-func TestPasswordCheckedBeforeAnEndSignsNobodyIn(t *testing.T) { // N02
-	users := &watchedUsers{}
-	g := newEndRig(t, func(c *authserver.Config) { users.Directory, c.Directory = c.Directory, users })
-	b := g.browser()
-	login := b.get(authorizeURL(webRequest()))
-	users.after = g.endAnn
-	if p := b.signIn(login, "ann", annsPassword); p.status != http.StatusUnauthorized || len(p.set) != 0 {
-		t.Errorf("%d %v", p.status, p.set)
+// A password that was looked at before an end may be the former one: it is looked at again.
+func TestEndWhileThePasswordIsChecked(t *testing.T) { // N02
+	for _, c := range []struct {
+		name    string
+		ends    int // so many checks
+		changed bool
+		want    int
+	}{
+		{"once", 1, false, http.StatusOK},
+		{"the password was changed", 1, true, http.StatusUnauthorized},
+		{"each time", 3, false, http.StatusUnauthorized},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			users := &watchedUsers{}
+			g := newEndRig(t, users.watch)
+			b := g.browser()
+			login := b.get(authorizeURL(webRequest()))
+			users.after = func() {
+				if users.checks <= c.ends {
+					users.changed = c.changed
+					g.endAnn()
+				}
+			}
+			p := b.signIn(login, "ann", annsPassword)
+			if p.status != c.want || users.checks != 2 || p.status != http.StatusOK && len(p.set) != 0 {
+				t.Errorf("%d %v after %d checks", p.status, p.set, users.checks)
+			}
+			users.after, users.changed = nil, false
+			b = g.browser()
+			g.isConsent(b.signIn(b.get(authorizeURL(webRequest())), "ann", annsPassword))
+		})
 	}
-	users.after = nil
-	g.isConsent(b.signIn(login, "ann", annsPassword))
 }
 
-// watchedUsers is a directory that notes when it is asked and calls back afterwards.
+// watchedUsers is a directory that counts checked passwords and calls back after each.
 type watchedUsers struct {
 	directory.Directory
-	asked bool
-	after func()
+	checks  int
+	changed bool // no password is right any more
+	after   func()
 }
 
+func (w *watchedUsers) watch(c *authserver.Config) { w.Directory, c.Directory = c.Directory, w }
+
 func (w *watchedUsers) Authenticate(ctx context.Context, username, password string) (directory.User, bool, error) {
-	w.asked = true
+	w.checks++
 	u, ok, err := w.Directory.Authenticate(ctx, username, password)
+	if w.changed {
+		u, ok = directory.User{}, false
+	}
 	if w.after != nil {
 		w.after()
 	}

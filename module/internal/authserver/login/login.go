@@ -175,8 +175,25 @@ func (e *Endpoint) answerOutdated(w http.ResponseWriter, r *http.Request, f form
 	return nil
 }
 
-// signIn checks the password and begins a session.
+// signIn checks the password and begins a session. If the user is signed out everywhere meanwhile, the password may have
+// been changed, so it is checked once more.
 func (e *Endpoint) signIn(w http.ResponseWriter, r *http.Request, b session.Browser, f form) (*session.SignedIn, password.Outcome, error) {
+	who, o, err := e.trySignIn(w, r, b, f)
+	if err == nil && who == nil && o.Verdict == password.Accepted {
+		who, o, err = e.trySignIn(w, r, b, f)
+	}
+	if err != nil {
+		return nil, o, err
+	}
+	if who == nil && o.Verdict == password.Accepted {
+		o.Verdict = password.Refused
+	}
+	e.Passwords.CountSignIn(string(o.Verdict))
+	return who, o, nil
+}
+
+// trySignIn returns nil for a user with the right password who was signed out everywhere while it was checked.
+func (e *Endpoint) trySignIn(w http.ResponseWriter, r *http.Request, b session.Browser, f form) (*session.SignedIn, password.Outcome, error) {
 	epoch, err := ending.CurrentEpoch(r.Context(), e.Store) // before the password: see package ending
 	if err != nil {
 		return nil, password.Outcome{}, err
@@ -188,19 +205,13 @@ func (e *Endpoint) signIn(w http.ResponseWriter, r *http.Request, b session.Brow
 	o, err := e.Passwords.Check(r.Context(), a)
 	if err != nil {
 		e.Passwords.CountFault(r.Context(), err)
+	}
+	if err != nil || o.Verdict != password.Accepted {
 		return nil, o, err
 	}
-	var who *session.SignedIn
-	if o.Verdict == password.Accepted {
-		if who, err = e.Begin(w, r, o.User, epoch); err != nil {
-			return nil, o, err
-		}
-		if who == nil { // signed out everywhere meanwhile: the password may have been changed
-			o.Verdict = password.Refused
-		} else if err = e.Passwords.RememberBrowser(w, r, b.Keys, f.username, o.User.ID, epoch); err != nil {
-			return nil, o, err
-		}
+	who, err := e.Begin(w, r, o.User, epoch)
+	if err == nil && who != nil {
+		err = e.Passwords.RememberBrowser(w, r, b.Keys, f.username, o.User.ID, epoch)
 	}
-	e.Passwords.CountSignIn(string(o.Verdict))
-	return who, o, nil
+	return who, o, err
 }
