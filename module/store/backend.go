@@ -122,6 +122,22 @@ type Backend interface {
 	Close() error
 }
 
+// Confirmer is implemented by a [Backend] that may return from a read what a failover still undoes: a write that waits
+// for replicas and failed, perhaps on another node, may have reached the primary.
+type Confirmer interface {
+	// Confirm waits until the stored state of key is as durable as a write that returned nil. Errors are technical.
+	Confirm(ctx context.Context, key Key) error
+}
+
+// Confirm is called before somebody is told that what was read under key is done. It does nothing for a backend whose
+// reads are durable.
+func Confirm(ctx context.Context, b Backend, key Key) error {
+	if c, ok := b.(Confirmer); ok {
+		return c.Confirm(ctx, key)
+	}
+	return nil
+}
+
 // Source is what a store plugin gives the gateway: the backend it would open and an identity made of everything that
 // shapes it, so that two configurations that name the same store share one backend across a reload.
 type Source interface {

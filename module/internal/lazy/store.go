@@ -74,6 +74,12 @@ func (s *Store) List(ctx context.Context, kind store.Kind, parent, after string,
 	return countOperation(s, ctx, "list", func(b store.Backend) ([]store.Record, error) { return b.List(ctx, kind, parent, after, limit) })
 }
 
+// Confirm implements [store.Confirmer].
+func (s *Store) Confirm(ctx context.Context, key store.Key) error {
+	_, err := countOperation(s, ctx, "confirm", func(b store.Backend) (struct{}, error) { return struct{}{}, store.Confirm(ctx, b, key) })
+	return err
+}
+
 // Watch is not timed: it lasts as long as the process.
 func (s *Store) Watch(ctx context.Context, kind store.Kind, deliver func([]store.Record)) error {
 	b, err := s.Open(ctx)

@@ -40,7 +40,7 @@ func closedSets() []closedSet {
 		set(failures, []string{"4xx", "5xx"}),
 		set(normalised, []string{"4xx", "5xx"}, []string{"json", "html", "text", "empty", "shaped", "other"}),
 		set(untranslated, []string{"syntax", "incomplete", "missing", "depth", "charset", "coding", "bomb", "redirect", "cursor", "gone"}),
-		set(storeOps, []string{"get", "create", "swap", "delete", "list"}, []string{"ok", "miss", "conflict", "error"}),
+		set(storeOps, []string{"get", "create", "swap", "delete", "list", "confirm"}, []string{"ok", "miss", "conflict", "error"}),
 		set(jobFiles, []string{"passed", "forbidden", "unreachable", "refused", "redirects", "too_large", "timeout", "incomplete", "encoded"}),
 	}
 }

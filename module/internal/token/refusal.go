@@ -106,6 +106,14 @@ func AliveElsewhere(err error, now time.Time) *Access {
 	return nil
 }
 
+// RevokedBefore returns the content of a genuine token that was refused because it is revoked, else nil.
+func RevokedBefore(err error) *Access {
+	if e, ok := errors.AsType[*RefusedError](err); ok && e.Refusal == Revoked {
+		return e.Access
+	}
+	return nil
+}
+
 // of is the refusal of a genuine token with this content.
 func (e *RefusedError) of(a *Access) error {
 	return &RefusedError{Refusal: e.Refusal, Access: a, cause: e}

@@ -58,11 +58,25 @@ func (b *Backend) confirmWrites(ctx context.Context, name string) error {
 	if !found {
 		return nil
 	}
-	if _, err := scriptConfirm.RunAndWait(ctx, b.client, b.wait, []string{name}); err != nil {
+	if err := b.awaitReplicas(ctx, name); err != nil {
 		return err
 	}
 	b.unconfirmed.dropKey(name, since)
 	return nil
+}
+
+// Confirm implements store.Confirmer.
+func (b *Backend) Confirm(ctx context.Context, key store.Key) error {
+	if b.wait.Replicas == 0 {
+		return nil
+	}
+	return b.boundedCall(ctx, writes, func(ctx context.Context) error { return b.awaitReplicas(ctx, b.recordKey(key)) })
+}
+
+// awaitReplicas waits for the replicas to have what the primary has under a key.
+func (b *Backend) awaitReplicas(ctx context.Context, name string) error {
+	_, err := scriptConfirm.RunAndWait(ctx, b.client, b.wait, []string{name})
+	return err
 }
 
 // List implements store.Backend.

@@ -306,3 +306,27 @@ func TestDisconnectDoesNotExtendTheRefreshRetry(t *testing.T) {
 		}
 	})
 }
+
+// The rotation that another node was told no replica has is no reason to deliver the successor.
+func TestRepeatedRefreshWaitsUntilTheRotationIsDurable(t *testing.T) {
+	keys, m := newKeys(t, "k"), storetest.NewMemory(time.Now)
+	one, two := newRefreshNode(t, m, keys, time.Minute), newRefreshNode(t, m, keys, time.Minute)
+	token, _ := beginFamily(t, m, keys)
+	next, err := one.refresh(t.Context(), token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two.link.become(func(op string) (fault, time.Duration, time.Duration) {
+		if op == "confirm" {
+			return lostRequest, 0, 0
+		}
+		return works, 0, 0
+	})
+	if got, err := two.refresh(t.Context(), token); err == nil || why(err) != "" {
+		t.Errorf("without a replica: %q, %v", got, err)
+	}
+	two.link.become(func(string) (fault, time.Duration, time.Duration) { return works, 0, 0 })
+	if got, err := two.refresh(t.Context(), token); err != nil || got != next {
+		t.Errorf("with one: %v", err)
+	}
+}

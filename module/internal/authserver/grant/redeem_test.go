@@ -83,6 +83,11 @@ func (l *link) List(ctx context.Context, kind store.Kind, parent, after string, 
 	})
 }
 
+func (l *link) Confirm(ctx context.Context, _ store.Key) error {
+	_, err := through(ctx, l, "confirm", func(context.Context) (struct{}, error) { return struct{}{}, nil })
+	return err
+}
+
 // become changes the plan.
 func (l *link) become(plan func(op string) (f fault, there, back time.Duration)) {
 	l.mu.Lock()

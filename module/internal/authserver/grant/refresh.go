@@ -170,6 +170,10 @@ func (g *refreshToken) rotateFamily(ctx context.Context, p presented, record sto
 			return "", err
 		}
 		if s.outcome == store.RotationAgain {
+			// Whoever rotated the family may have been told that the replicas do not have it.
+			if err := store.Confirm(ctx, g.Store, s.record.Key); err != nil {
+				return "", err
+			}
 			return p.successor()
 		}
 		switch err := g.swapFamily(ctx, s.record, s.next); {
