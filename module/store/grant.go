@@ -63,7 +63,7 @@ type Rotation int
 const (
 	// RotationDead: revoked, or past its absolute or idle end. Nothing changes.
 	RotationDead Rotation = iota
-	// RotationNext: the current generation was presented; the next one is due.
+	// RotationNext: the current generation was presented, or a later one; the next one is due.
 	RotationNext
 	// RotationAgain: the previous one within the grace period; the answer is the
 	// current generation once more, for clients whose first answer was lost.
@@ -89,8 +89,8 @@ func (g Grant) Rotate(generation uint64, now time.Time, grace, idle time.Duratio
 	switch {
 	case g.Revoked(), !now.Before(g.Expires), idle > 0 && now.Sub(g.RotatedAt) >= idle:
 		return g, RotationDead
-	case generation == g.Generation:
-		g.Generation++
+	case generation >= g.Generation: // a later one if the store has lost the rotation that issued it
+		g.Generation = generation + 1
 		g.RotatedAt, g.RetryUntil = now, time.Time{}
 		return g, RotationNext
 	case generation+1 == g.Generation && (g.withinGrace(grace, now) || now.Before(g.RetryUntil)):
