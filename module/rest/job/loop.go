@@ -97,7 +97,7 @@ func (q *Queue) lookThrough(ctx context.Context, all bool) error {
 	maps.DeleteFunc(q.seen, func(id string, _ sighting) bool { return !listed[id] })
 	waits := make(map[mark]bool) // the callers whose first waiting job has no free worker
 	for _, m := range q.Pool.Sort(marks) {
-		if q.Pool.Has(m.ID) || !all && (waits[m.Caller()] || len(waits) > 0 && q.Pool.IsBusy()) {
+		if q.Pool.Has(m.ID) || !all && (waits[m.Caller()] || len(waits) > 0 && q.Pool.Free(m.Caller()) == 0) {
 			continue
 		}
 		err := q.processMark(ctx, m)

@@ -3,6 +3,7 @@ package workers
 
 import (
 	"context"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -17,11 +18,18 @@ type Mark struct {
 	From   string `json:"from,omitempty"` // the address of a caller without a token
 }
 
-// Caller returns whose job it is: the mark without the job.
+// Caller returns whose job it is: the mark without the job. All addresses of an IPv6 /48 are one caller: a customer may have a
+// /48, and would else count as 65,536.
 func (m Mark) Caller() Mark {
 	m.ID = ""
+	if network, err := netip.ParsePrefix(m.From); err == nil {
+		m.From = netip.PrefixFrom(network.Addr(), min(network.Bits(), 48)).Masked().String()
+	}
 	return m
 }
+
+// isStranger reports whether the caller has no token.
+func (m Mark) isStranger() bool { return m.Client == "" }
 
 // Pool has the workers of a queue in this process. All handlers and configurations with the queue share it: otherwise each of
 // a site's ports, and each reload while jobs run, would add workers.
@@ -132,11 +140,12 @@ func (p *Pool) Free(caller Mark) int {
 }
 
 // free is negative after a reload with fewer workers. A quarter of the workers is kept for other callers: otherwise one whose
-// jobs take long would have everybody else wait for them.
+// jobs take long would have everybody else wait for them. All callers without a token count as one here, since one person may
+// have many addresses.
 func (p *Pool) free(caller Mark) int {
 	own := 0
 	for _, w := range p.busy {
-		if w.caller == caller {
+		if w.caller == caller || w.caller.isStranger() && caller.isStranger() {
 			own++
 		}
 	}
@@ -149,13 +158,6 @@ func (p *Pool) most() int {
 		return 0
 	}
 	return p.loops[len(p.loops)-1].most
-}
-
-// IsBusy reports whether all workers have a job.
-func (p *Pool) IsBusy() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.busy) >= p.most()
 }
 
 // Has reports whether a job runs in this process, or is just being claimed.

@@ -28,12 +28,12 @@ func TestWorkerIsTakenOnce(t *testing.T) {
 	p := NewPool()
 	p.Join(NewLoop(2))
 	a, b, c := Mark{ID: "1", Client: "a"}, Mark{ID: "2", Client: "a"}, Mark{ID: "3", Client: "b"}
-	if !p.Take(a) || p.Take(a) || !p.Take(b) || p.Take(c) || !p.IsBusy() || !p.Has("1") {
+	if !p.Take(a) || p.Take(a) || !p.Take(b) || p.Take(c) || p.Free(c) != 0 || !p.Has("1") {
 		t.Error("two workers do not have one job each")
 	}
 	p.Cancel("1", nil) // it is only being claimed
 	p.GiveBack("1")
-	if p.IsBusy() || p.Has("1") || p.Free(c) != 1 || !p.Take(c) {
+	if p.Has("1") || p.Free(c) != 1 || !p.Take(c) {
 		t.Error("a worker is not free again")
 	}
 }
@@ -50,6 +50,30 @@ func TestLoopsAreWoken(t *testing.T) {
 		<-l.Wake
 		if len(l.Wake) != 0 {
 			t.Error("woken twice")
+		}
+	}
+}
+
+// Addresses are cheap: those without a token never have all workers, and one network takes turns as one caller.
+func TestStrangersLeaveAWorker(t *testing.T) {
+	p := NewPool()
+	p.Join(NewLoop(4))
+	for i, from := range []string{"192.0.2.1", "198.51.100.1", "2001:db8::/64"} {
+		if !p.Take(Mark{ID: from, From: from}) {
+			t.Errorf("number %d has no worker", i)
+		}
+	}
+	if p.Take(Mark{ID: "4", From: "2001:db8:1::/64"}) {
+		t.Error("strangers have all workers")
+	}
+	if !p.Take(Mark{ID: "5", Client: "a"}) {
+		t.Error("none is left for a client")
+	}
+	for from, want := range map[string]string{
+		"2001:db8:1:2::/64": "2001:db8:1::/48", "2001:db8:1:ffff::/64": "2001:db8:1::/48", "192.0.2.1": "192.0.2.1", "unknown": "unknown", "": "",
+	} {
+		if got := (Mark{ID: "1", From: from}).Caller(); got != (Mark{From: want}) {
+			t.Errorf("%q counts as %+v", from, got)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func (t *turns) started(caller Mark) {
 // sort returns marks, which are sorted by age, in the order in which their jobs start: everybody's oldest, then everybody's
 // second, and so on. Running jobs count, so a caller with many of them lets the others go first. Among equals, the caller goes
 // first who has waited longest since coming or since a job on this node ended. here reports whether a job runs on this node.
-// Callers without a token are told apart by their addresses.
+// Callers without a token are told apart by their addresses, or networks.
 func (t *turns) sort(marks []Mark, here func(id string) bool) []Mark {
 	type place struct {
 		Mark
