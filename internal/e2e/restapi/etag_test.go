@@ -215,6 +215,61 @@ func TestChangeNeedsTheTagOfTheCurrentState(t *testing.T) {
 	}
 }
 
+// Who may write but not read must not find out whether a guess of the content is right.
+func TestChangeWithATagNeedsTheScopeOfTheRead(t *testing.T) {
+	for name, d := range map[string]*document{"a tag from the body": {}, "a tag from the upstream's": {tags: true}} {
+		r := site2(t, d)
+		for _, path := range []string{"/documents/7", "/plain/7"} {
+			tag := r.do("reader", "GET", path, "").Header.Get("Etag")
+			for _, field := range []string{"If-Match", "If-None-Match"} {
+				for _, value := range []string{tag, `"x"`, `"x", ` + tag} {
+					d.lines()
+					p := r.do("blind", "PATCH", path, `{}`, field, value)
+					if heard := d.lines(); len(heard) != 0 || !strings.Contains(p.Body, "needs the scope read") {
+						t.Errorf("%s: %s: %s %s: %s, the API heard %q", name, path, field, value, p.Body, heard)
+					}
+					wantError(t, p, 403, "insufficient_scope", "")
+				}
+			}
+			if p := r.do("blind", "PATCH", path, `{}`, "If-Match", "*"); p.Status != 200 || p.Header.Get("Etag") != "" {
+				t.Errorf("%s: %s: any tag: %d %v", name, path, p.Status, p.Header)
+			}
+		}
+	}
+}
+
+// The guard judges the read at the path that it saw, and at the path of the version that Accept names.
+func TestChangeWithATagNeedsTheScopeAtTheClientsPath(t *testing.T) {
+	d := new(document)
+	u := harness.NewUpstream(t)
+	u.Answer(d.ServeHTTP)
+	r := &rig{harness.Prepare(t), t, make(map[string]string)}
+	r.StartChanged(t, strings.NewReplacer("GUARD_FRONT", `oauth_guard {
+			scope write GET /shop/v2/things/*
+			scope read GET /stock/items/*
+			scope write PATCH /stock/items/*
+			scope read GET,PATCH /shop/*
+		}
+		uri path_regexp ^/stock/items /shop/things`, "GUARD_BEHIND", "").Replace(below),
+		r.with(u.Addr, `"vendor": "acme", "upstream": $TO, "versions": [{"name": "v2"}], "resources": [{"path": "things", "etag": true}]`))
+	const v2 = "application/vnd.acme.v2+json"
+	for _, c := range []struct {
+		client, path, accept string
+		want                 int
+	}{
+		{"writer", "/stock/items/7", "", 412},
+		{"blind", "/stock/items/7", "", 403},
+		{"reader", "/shop/things/7", "", 412},
+		{"reader", "/shop/things/7", v2, 403},
+		{"reader", "/shop/v2/things/7", "", 403},
+		{"writer", "/shop/things/7", v2, 412},
+	} {
+		if p := r.do(c.client, "PATCH", c.path, `{}`, "If-Match", `"x"`, "Accept", c.accept); p.Status != c.want {
+			t.Errorf("%s %s %s: %d %s, want %d", c.client, c.path, c.accept, p.Status, p.Body, c.want)
+		}
+	}
+}
+
 // Between the look and the change somebody may change it: an upstream that can is told.
 func TestUpstreamWithConditionsDecidesItself(t *testing.T) {
 	d := &document{tags: true}

@@ -36,6 +36,12 @@ const site = "{\n" + harness.Quiet + `
 			scopes read write
 			default_scopes read write
 		}
+		client blind {
+			secret blind-secret-0123456789-0123456789-0123456789
+			grants client_credentials
+			scopes write
+			default_scopes write
+		}
 	}
 }
 http://$ID {

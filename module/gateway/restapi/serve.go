@@ -181,11 +181,14 @@ func (h *REST) withConditions(c *call, plain func(http.ResponseWriter, *call) er
 			return plain(w, c.with(of))
 		}
 	}
-	ask := func(of *operation.Call, m routes.Match) operation.Ask { return h.asker(c.with(of), m) }
-	charge := func(w http.ResponseWriter) error { // a conditional change costs no less than the read that it causes
-		return apilimit.ChargeItems(w, c.Request, http.MethodGet, []apilimit.Item{{Also: c.versionAddress(c.choice.Path)}})
+	reader := conditional.Reader{
+		Ask:    func(of *operation.Call, m routes.Match) operation.Ask { return h.asker(c.with(of), m) },
+		Permit: c.mayRead,
+		Charge: func(w http.ResponseWriter) error { // a conditional change costs no less than the read that it causes
+			return apilimit.ChargeItems(w, c.Request, http.MethodGet, []apilimit.Item{{Also: c.versionAddress(c.choice.Path)}})
+		},
 	}
-	return h.tags.Handle(o, ask, charge, func(w http.ResponseWriter, of *operation.Call) error { return plain(w, c.with(of)) })
+	return h.tags.Handle(o, reader, func(w http.ResponseWriter, of *operation.Call) error { return plain(w, c.with(of)) })
 }
 
 // with returns the call as a stage has changed it.

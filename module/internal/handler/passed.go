@@ -68,6 +68,18 @@ func Permits(r *http.Request) func(method, path string) bool {
 	}
 }
 
+// RefusesMethod reports whether a guard in front would refuse the caller of a request another method on the same path, as
+// the guard saw it, and if so, the scopes that it requires for it; none if nobody may use it.
+func RefusesMethod(r *http.Request, method string) (scopes []string, refused bool) {
+	for p := factsOf(r).innermostGuard(); p != nil; p = p.outer {
+		if path := p.seen.escaped(); !p.guard.Permits(p.access, method, path) {
+			scopes, _, _ = p.guard.Needs(method, path)
+			return scopes, true
+		}
+	}
+	return nil, false
+}
+
 // PermitsBelow returns a function that reports what the guards in front let the caller of a
 // request do below the path of the request. rest is what follows that path, escaped, with a slash in front. Each guard
 // judges the path as it saw it, even if handlers behind it have rewritten it. PermitsBelow returns nil where [Permits]

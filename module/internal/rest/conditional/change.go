@@ -23,7 +23,7 @@ func failedCondition() *envelope.Refusal {
 // change carries out a change of a resource if the conditions of the request hold. To know that,
 // it reads the resource first. The API is sent the condition in its own words too, since somebody
 // else may change the resource in between.
-func (t *Tags) change(ask Asker, charge Charge, next operation.Handler) operation.Handler {
+func (t *Tags) change(reader Reader, next operation.Handler) operation.Handler {
 	return func(w http.ResponseWriter, c *operation.Call) error {
 		conditions, refused := etag.Parse(c.Request.Header)
 		if refused != nil {
@@ -43,10 +43,15 @@ func (t *Tags) change(ask Asker, charge Charge, next operation.Handler) operatio
 		if read.Operation == nil {
 			return envelope.Refuse(http.StatusPreconditionFailed, "nothing can be read here that the condition could be about")
 		}
-		if err := charge(w); err != nil {
+		if conditions.HaveTags() {
+			if err := reader.Permit(); err != nil {
+				return err
+			}
+		}
+		if err := reader.Charge(w); err != nil {
 			return err
 		}
-		now, err := t.current(c, read, ask)
+		now, err := t.current(c, read, reader)
 		if err != nil {
 			return err
 		}
@@ -107,7 +112,7 @@ func unmodifiedSince(h http.Header) (time.Time, bool) {
 }
 
 // current reads a resource as this client would, and derives its tag.
-func (t *Tags) current(c *operation.Call, m routes.Match, ask Asker) (now state, err error) {
+func (t *Tags) current(c *operation.Call, m routes.Match, reader Reader) (now state, err error) {
 	up, refused := c.Upstream(m, mapping.Asked{Header: make(http.Header)})
 	if refused != nil {
 		return now, envelope.Fail(refused.Status, refused.Code, refused.Message, refused)
@@ -118,12 +123,12 @@ func (t *Tags) current(c *operation.Call, m routes.Match, ask Asker) (now state,
 		}
 	}
 	theirs := ""
-	reader := *c
+	own := *c
 	if !m.Operation.Requests.ReadsByPost() {
 		now.at = address(up)
-		reader.OnAnswer = func(h http.Header) { theirs = h.Get("Etag") }
+		own.OnAnswer = func(h http.Header) { theirs = h.Get("Etag") }
 	}
-	got := ask(&reader, m)(c.Request.Context(), up, m.Answer(up, answer.Caller{Prefix: c.Prefix, Allowed: c.Permits}), maxTagged)
+	got := reader.Ask(&own, m)(c.Request.Context(), up, m.Answer(up, answer.Caller{Prefix: c.Prefix, Allowed: c.Permits}), maxTagged)
 	switch {
 	case got.Status == http.StatusNotFound || got.Status == http.StatusGone:
 		return now, nil

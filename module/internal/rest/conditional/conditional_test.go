@@ -34,6 +34,7 @@ type rig struct {
 	bodies  []string      // of those that change the article
 	changed int           // how many of them did
 	demands bool          // the API answers 428 to a change without If-Match
+	hidden  bool          // the client may not read the article
 }
 
 func newRig(t *testing.T, r resource.Resource) *rig {
@@ -103,6 +104,19 @@ func (g *rig) ask(c *operation.Call, _ routes.Match) operation.Ask {
 	}
 }
 
+func (g *rig) reader() conditional.Reader {
+	return conditional.Reader{
+		Ask: g.ask,
+		Permit: func() error {
+			if g.hidden {
+				return envelope.Refuse(http.StatusForbidden, "")
+			}
+			return nil
+		},
+		Charge: func(http.ResponseWriter) error { return nil },
+	}
+}
+
 // serve answers a request with the status of its error, if there is one.
 func (g *rig) serve(method string, header http.Header) *httptest.ResponseRecorder {
 	g.t.Helper()
@@ -113,7 +127,7 @@ func (g *rig) serveBody(method string, header http.Header, body string) *httptes
 	g.t.Helper()
 	c := g.callBody(method, header, body)
 	w := httptest.NewRecorder()
-	if err := g.tags.Handle(c.Match.Operation, g.ask, func(http.ResponseWriter) error { return nil }, g.next)(w, c); err != nil {
+	if err := g.tags.Handle(c.Match.Operation, g.reader(), g.next)(w, c); err != nil {
 		var refused *envelope.Refusal
 		if !errors.As(err, &refused) {
 			g.t.Fatal(err)
@@ -227,6 +241,37 @@ func TestConditionalWriteNeedsItsPreconditions(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Who may not read could otherwise guess: whether a change is made tells whether the tag of a guess is the current one.
+func TestTagIsNotComparedForWhoMayNotRead(t *testing.T) {
+	const modified = "Tue, 10 Nov 2026 10:00:00 GMT"
+	for _, theirs := range []string{"", `"v1"`, `W/"v1"`} {
+		for name, c := range map[string]struct {
+			field, value string // TAG is the current tag
+			want         int
+		}{
+			"the current tag":     {"If-Match", "TAG", 403},
+			"another tag":         {"If-Match", `"x"`, 403},
+			"none of the current": {"If-None-Match", "TAG", 403},
+			"none of another":     {"If-None-Match", `"x"`, 403},
+			"any tag":             {"If-Match", "*", 204},
+			"none of any":         {"If-None-Match", "*", 412},
+			"a date":              {"If-Unmodified-Since", modified, 204},
+			"no condition":        {"", "", 204},
+		} {
+			g := newRig(t, tagged)
+			g.header = http.Header{"Etag": {theirs}, "Last-Modified": {modified}}
+			header := http.Header{}
+			if c.field != "" {
+				header.Set(c.field, strings.ReplaceAll(c.value, "TAG", g.serve(http.MethodGet, nil).Header().Get("ETag")))
+			}
+			g.hidden = true
+			if w := g.serve(http.MethodPut, header); w.Code != c.want || (g.changed == 1) != (c.want == 204) {
+				t.Errorf("%s at an API with the tag %q: %d, changed %d times", name, theirs, w.Code, g.changed)
+			}
+		}
 	}
 }
 

@@ -26,11 +26,16 @@ type Tags struct {
 	maxBody int64
 }
 
-// Asker returns how the API is asked to carry out a match for a client.
-type Asker func(*operation.Call, routes.Match) operation.Ask
-
-// Charge counts the read that precedes a conditional change, before it is made. Its error refuses the change.
-type Charge func(http.ResponseWriter) error
+// Reader is how a resource is read before a conditional change of it.
+type Reader struct {
+	// Ask returns how the API is asked to carry out a match for a client.
+	Ask func(*operation.Call, routes.Match) operation.Ask
+	// Permit returns an error if the client may not know what the read finds. It refuses a change whose
+	// condition has a tag: who can have tags compared can guess what they are made of.
+	Permit func() error
+	// Charge counts the read before it is made. Its error refuses the change.
+	Charge func(http.ResponseWriter) error
+}
 
 // NewTags returns the tags for the operations of tables. Bodies of at most maxBody bytes are kept where a change may
 // have to be sent again.
@@ -48,11 +53,11 @@ func NewTags(tables []*routes.Table, maxBody int64) *Tags {
 }
 
 // Handle puts tags and conditions around an operation of a resource that declares them.
-func (t *Tags) Handle(o *routes.Operation, ask Asker, charge Charge, next operation.Handler) operation.Handler {
+func (t *Tags) Handle(o *routes.Operation, reader Reader, next operation.Handler) operation.Handler {
 	if o.Method == http.MethodGet {
 		return t.read(next)
 	}
-	return t.change(ask, charge, next)
+	return t.change(reader, next)
 }
 
 // plan identifies the translation of an answer for this client: the links in it are those that

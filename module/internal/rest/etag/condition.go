@@ -102,6 +102,9 @@ func Parse(h http.Header) (c Conditions, refused *envelope.Refusal) {
 // Any reports whether there is a condition.
 func (c Conditions) Any() bool { return c.HasMatch || c.HasNoneMatch }
 
+// HaveTags reports whether a condition names a tag.
+func (c Conditions) HaveTags() bool { return len(c.Match.Tags)+len(c.NoneMatch.Tags) > 0 }
+
 // Current is the state of a resource.
 type Current struct {
 	Exists bool
