@@ -34,6 +34,7 @@ type rig struct {
 	bodies  []string      // of those that change the article
 	changed int           // how many of them did
 	demands bool          // the API answers 428 to a change without If-Match
+	strong  bool          // the API answers 412 to a weak tag
 	hidden  bool          // the client may not read the article
 }
 
@@ -72,6 +73,10 @@ func (g *rig) next(w http.ResponseWriter, c *operation.Call) error {
 	if c.Match.Operation.Method != http.MethodGet {
 		body, _ := io.ReadAll(c.Request.Body)
 		g.bodies = append(g.bodies, string(body))
+		if g.strong && strings.HasPrefix(c.Request.Header.Get("If-Match"), "W/") {
+			w.WriteHeader(http.StatusPreconditionFailed)
+			return nil
+		}
 		if g.demands && c.Request.Header.Get("If-Match") == "" {
 			w.Header().Set("X-Demand", "If-Match")
 			w.WriteHeader(http.StatusPreconditionRequired)
@@ -384,6 +389,41 @@ func TestWeakTagIsSentToAnUpstreamThatDemandsACondition(t *testing.T) {
 				t.Errorf("%d %v %s after %q", w.Code, w.Header(), w.Body, sent)
 			}
 		})
+	}
+}
+
+// An API that demanded its weak tag gets it at once, until it refuses it.
+func TestDemandOfAWeakTagIsRemembered(t *testing.T) {
+	long := strings.Repeat("x", 1<<10+1) // is not kept
+	g := newRig(t, tagged)
+	g.header = http.Header{"Etag": {`W/"v1"`}}
+	tag := g.serve(http.MethodGet, nil).Header().Get("ETag")
+	for i, c := range []struct {
+		demands, strong bool
+		method, body    string
+		want            int
+		sent            []string // the If-Match of each request
+	}{
+		{false, true, "PUT", "{}", 204, []string{""}},
+		{false, true, "PUT", "{}", 204, []string{""}},
+		{true, false, "PUT", "{}", 204, []string{"", `W/"v1"`}},
+		{true, false, "PUT", long, 204, []string{`W/"v1"`}},
+		{true, false, "PATCH", long, 428, []string{""}}, // another operation
+		{true, false, "PATCH", long, 204, []string{`W/"v1"`}},
+		{false, true, "PUT", "{}", 412, []string{`W/"v1"`}},
+		{false, true, "PUT", "{}", 204, []string{""}},
+		{true, true, "PUT", "{}", 412, []string{"", `W/"v1"`}},
+		{true, true, "PUT", "{}", 412, []string{"", `W/"v1"`}},
+	} {
+		g.demands, g.strong, g.sent = c.demands, c.strong, nil
+		w := g.serveBody(c.method, http.Header{"If-Match": {tag}}, c.body)
+		var sent []string
+		for _, h := range g.sent {
+			sent = append(sent, h.Get("If-Match"))
+		}
+		if w.Code != c.want || !slices.Equal(sent, c.sent) || g.bodies[len(g.bodies)-1] != c.body {
+			t.Errorf("%d: %d after %q, want %d after %q", i, w.Code, sent, c.want, c.sent)
+		}
 	}
 }
 

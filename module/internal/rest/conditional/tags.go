@@ -3,6 +3,7 @@ package conditional
 import (
 	"encoding/json"
 	"net/http"
+	"sync/atomic"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/etag"
 	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
@@ -21,7 +22,9 @@ const form = "2"
 // Tags answers the operations of resources that declare tags.
 type Tags struct {
 	// plans identify the translation of the answers of each operation that reads.
-	plans   map[*routes.Operation]string
+	plans map[*routes.Operation]string
+	// demands says for each operation that changes whether the API is known to demand its weak tag.
+	demands map[*routes.Operation]*atomic.Bool
 	bodies  *request.Replayer
 	maxBody int64
 }
@@ -40,12 +43,16 @@ type Reader struct {
 // NewTags returns the tags for the operations of tables. Bodies of at most maxBody bytes are kept where a change may
 // have to be sent again.
 func NewTags(tables []*routes.Table, maxBody int64) *Tags {
-	t := &Tags{make(map[*routes.Operation]string), request.NewReplayer(maxBody), maxBody}
+	t := &Tags{make(map[*routes.Operation]string), make(map[*routes.Operation]*atomic.Bool), request.NewReplayer(maxBody), maxBody}
 	for _, table := range tables {
 		for _, o := range table.Operations() {
-			if o.Resource.ETag && o.Method == http.MethodGet {
+			switch {
+			case !o.Resource.ETag:
+			case o.Method == http.MethodGet:
 				declared, _ := json.Marshal(o.Resource) // it came from JSON
 				t.plans[o] = etag.Plan(form, o.Path, string(declared))
+			default:
+				t.demands[o] = new(atomic.Bool)
 			}
 		}
 	}

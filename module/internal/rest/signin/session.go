@@ -41,7 +41,7 @@ func (s *SignIn) Serve(w http.ResponseWriter, r *http.Request, via Sender, param
 	if err != nil {
 		return err
 	}
-	again, replayable, release := s.bodies.Replay(r, s.MaxBody)
+	again, replayable, release := s.bodies.Replay(r, s.MaxBody, 0)
 	defer release()
 	first, over, err := s.sendWith(session, w, again(), via, params)
 	if !over {
