@@ -58,11 +58,14 @@ func (t *Tags) change(reader Reader, next operation.Handler) operation.Handler {
 		if !conditions.Hold(now.Current) || dated && !conditions.HasMatch && now.modified.After(since) {
 			return now.failed(conditions)
 		}
-		switch name, value := now.condition(conditions); {
-		case now.at != address(up):
-		case name != "":
+		if now.at != address(up) {
+			return next(w, bare)
+		}
+		name, value := now.condition(conditions)
+		if name != "" {
 			bare.OnRequest = func(r *http.Request) { r.Header.Set(name, value) }
-		case now.weak != "":
+		}
+		if now.weak != "" && (name == "" || name == "If-Unmodified-Since") {
 			return t.sendOnDemand(w, bare, now.weak, next)
 		}
 		return next(w, bare)
@@ -73,6 +76,7 @@ func (t *Tags) change(reader Reader, next operation.Handler) operation.Handler {
 type state struct {
 	etag.Current
 	modified time.Time
+	date     string // modified as the API writes it, "" for none
 	theirs   string // its strong tag at the API, "" for none
 	weak     string // its weak tag there, "" for none
 	at       string // the address where the API was asked for it, "" if that was a POST
@@ -89,6 +93,8 @@ func (s *state) condition(c etag.Conditions) (name, value string) {
 		return "If-Match", "*"
 	case s.theirs != "":
 		return "If-Match", s.theirs
+	case s.date != "":
+		return "If-Unmodified-Since", s.date
 	}
 	return "", ""
 }
@@ -122,11 +128,11 @@ func (t *Tags) current(c *operation.Call, m routes.Match, reader Reader) (now st
 			up.Set[name] = nil
 		}
 	}
-	theirs := ""
+	theirs, date := "", ""
 	own := *c
 	if !m.Operation.Requests.ReadsByPost() {
 		now.at = address(up)
-		own.OnAnswer = func(h http.Header) { theirs = h.Get("Etag") }
+		own.OnAnswer = func(h http.Header) { theirs, date = h.Get("Etag"), h.Get("Last-Modified") }
 	}
 	got := reader.Ask(&own, m)(c.Request.Context(), up, m.Answer(up, answer.Caller{Prefix: c.Prefix, Allowed: c.Permits}), maxTagged)
 	switch {
@@ -141,6 +147,9 @@ func (t *Tags) current(c *operation.Call, m routes.Match, reader Reader) (now st
 	}
 	now.Exists = true
 	now.modified, _ = http.ParseTime(got.Header.Get("Last-Modified"))
+	if _, err := http.ParseTime(date); err == nil {
+		now.date = date
+	}
 	now.long = got.Cut
 	now.Tag, now.Tagged = etag.Derive(theirs, t.plan(c, m.Operation))
 	if now.Tagged && now.Tag.Weak {

@@ -282,7 +282,9 @@ func TestTagIsNotComparedForWhoMayNotRead(t *testing.T) {
 
 // Somebody may change the resource between the read and the change, which only the API can notice.
 func TestUpstreamChecksTheConditionToo(t *testing.T) {
-	const modified = "Tue, 10 Nov 2026 10:00:00 GMT"
+	const modified, later = "Tue, 10 Nov 2026 10:00:00 GMT", "Tue, 10 Nov 2026 10:00:01 GMT"
+	const none = "none" // the API gives no tag
+	since := http.Header{"If-Unmodified-Since": {modified}}
 	routes := func(read, change resource.Route) resource.Resource {
 		read.Method, read.Path, change.Method, change.Path = http.MethodGet, "/articles/{id}", http.MethodPut, "/articles/{id}"
 		return resource.Resource{Path: "articles", ETag: true, Routes: []resource.Route{read, change}}
@@ -296,17 +298,22 @@ func TestUpstreamChecksTheConditionToo(t *testing.T) {
 		want     http.Header
 	}{
 		"the current tag":                {tagged, http.Header{"If-Match": {"TAG"}}, `"v1"`, http.Header{"If-Match": {`"v1"`}}},
-		"the current tag, a weak one":    {tagged, http.Header{"If-Match": {"TAG"}}, `W/"v1"`, nil},
+		"the current tag, a weak one":    {tagged, http.Header{"If-Match": {"TAG"}}, `W/"v1"`, since},
+		"the current tag, of the body":   {tagged, http.Header{"If-Match": {"TAG"}}, none, since},
 		"any tag":                        {tagged, http.Header{"If-Match": {"*"}}, `"v1"`, http.Header{"If-Match": {"*"}}},
 		"any tag, a weak one":            {tagged, http.Header{"If-Match": {"*"}}, `W/"v1"`, http.Header{"If-Match": {"*"}}},
 		"any tag but one":                {tagged, http.Header{"If-Match": {"*"}, "If-None-Match": {`"x"`}}, `"v1"`, http.Header{"If-Match": {`"v1"`}}},
 		"another tag":                    {tagged, http.Header{"If-None-Match": {`"x"`}}, `"v1"`, http.Header{"If-Match": {`"v1"`}}},
+		"another tag, without one":       {tagged, http.Header{"If-None-Match": {`"x"`}}, none, since},
 		"another tag, and there is none": {tagged, http.Header{"If-None-Match": {`"x"`}}, "", nil},
 		"none of any":                    {tagged, http.Header{"If-None-Match": {"*"}}, "", http.Header{"If-None-Match": {"*"}}},
 		"a date":                         {tagged, http.Header{"If-Unmodified-Since": {modified}}, `"v1"`, http.Header{"If-Match": {`"v1"`}}},
-		"a date, a weak tag":             {tagged, http.Header{"If-Unmodified-Since": {modified}}, `W/"v1"`, nil},
+		"a date, a weak tag":             {tagged, http.Header{"If-Unmodified-Since": {later}}, `W/"v1"`, since},
+		"a date, without a tag":          {tagged, http.Header{"If-Unmodified-Since": {later}}, none, since},
+		"a date elsewhere":               {elsewhere, http.Header{"If-Unmodified-Since": {later}}, none, nil},
 		"a date, and there is none":      {tagged, http.Header{"If-Unmodified-Since": {modified}}, "", nil},
 		"no condition":                   {tagged, http.Header{}, `"v1"`, nil},
+		"no condition, without a tag":    {tagged, http.Header{}, none, nil},
 		"read by a POST":                 {post, http.Header{"If-None-Match": {"*"}}, "", nil},
 		"read elsewhere":                 {elsewhere, http.Header{"If-None-Match": {"*"}}, "", nil},
 		"any tag elsewhere":              {elsewhere, http.Header{"If-Match": {"*"}}, `"v1"`, nil},
@@ -314,7 +321,10 @@ func TestUpstreamChecksTheConditionToo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := newRig(t, c.resource)
 			g.header = http.Header{"Etag": {c.theirs}, "Last-Modified": {modified}}
-			if c.theirs == "" {
+			switch c.theirs {
+			case none:
+				g.header.Del("Etag")
+			case "":
 				g.status, g.header = http.StatusNotFound, http.Header{}
 			}
 			if c.header.Get("If-Match") == "TAG" {
