@@ -76,6 +76,7 @@ func (t *Tags) change(reader Reader, next operation.Handler) operation.Handler {
 type state struct {
 	etag.Current
 	modified time.Time
+	tags     bool   // the API gives tags: `*` matches them
 	date     string // modified as the API writes it, "" for none
 	theirs   string // its strong tag at the API, "" for none
 	weak     string // its weak tag there, "" for none
@@ -90,7 +91,9 @@ func (s *state) condition(c etag.Conditions) (name, value string) {
 	case !s.Exists && c.HasNoneMatch && c.NoneMatch.Any:
 		return "If-None-Match", "*"
 	case s.Exists && c.HasMatch && c.Match.Any && !c.HasNoneMatch:
-		return "If-Match", "*"
+		if s.tags {
+			return "If-Match", "*"
+		}
 	case s.theirs != "":
 		return "If-Match", s.theirs
 	case s.date != "":
@@ -151,6 +154,7 @@ func (t *Tags) current(c *operation.Call, m routes.Match, reader Reader) (now st
 		now.date = date
 	}
 	now.long = got.Cut
+	now.tags = theirs != ""
 	now.Tag, now.Tagged = etag.Derive(theirs, t.plan(c, m.Operation))
 	if now.Tagged && now.Tag.Weak {
 		now.weak = theirs

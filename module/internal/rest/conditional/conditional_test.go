@@ -302,6 +302,8 @@ func TestUpstreamChecksTheConditionToo(t *testing.T) {
 		"the current tag, of the body":   {tagged, http.Header{"If-Match": {"TAG"}}, none, since},
 		"any tag":                        {tagged, http.Header{"If-Match": {"*"}}, `"v1"`, http.Header{"If-Match": {"*"}}},
 		"any tag, a weak one":            {tagged, http.Header{"If-Match": {"*"}}, `W/"v1"`, http.Header{"If-Match": {"*"}}},
+		"any tag, without one":           {tagged, http.Header{"If-Match": {"*"}}, none, nil},
+		"any tag, an invalid one":        {tagged, http.Header{"If-Match": {"*"}}, `v1`, http.Header{"If-Match": {"*"}}},
 		"any tag but one":                {tagged, http.Header{"If-Match": {"*"}, "If-None-Match": {`"x"`}}, `"v1"`, http.Header{"If-Match": {`"v1"`}}},
 		"another tag":                    {tagged, http.Header{"If-None-Match": {`"x"`}}, `"v1"`, http.Header{"If-Match": {`"v1"`}}},
 		"another tag, without one":       {tagged, http.Header{"If-None-Match": {`"x"`}}, none, since},
