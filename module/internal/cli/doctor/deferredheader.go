@@ -1,10 +1,15 @@
 package doctor
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/http"
+	"reflect"
+	"slices"
 	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp/headers"
+	"golang.org/x/net/http/httpguts"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
@@ -12,22 +17,76 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/routes"
 )
 
-// deferredHeaders looks for a `header` that lets caches store every response of a site, errors and sign-in pages included: a
-// deferred one replaces what the handlers behind it have set.
+// deferredHeaders looks for a `header` that lets caches store every response of a site, errors and sign-in pages included, or give one
+// caller's response to others: a deferred one replaces what the handlers behind it have set.
 func (p configuration) deferredHeaders() (out adminapi.Findings) {
 	for _, name := range explain.SortedKeys(p.Servers) {
 		s := p.Servers[name]
 		for _, site := range sitesOf(s.Routes) {
 			f := headerSearch{named: s.NamedRoutes}
-			if f.list(site, ""); f.found == "" {
-				continue
-			}
+			f.list(site, nil, nil)
 			hosts, _ := site[0].Hosts()
-			out.Warn("headers", "set "+f.found+" in the API, or with `header ?"+f.found+"`, which leaves it where one is set; a `header` with `-`, `>` or `defer` is applied to every response",
-				"a deferred header of the site %s changes %s of refusals and pages of the gateway, too: a shared cache gives one caller's refusal to others", strings.Join(append(hosts, s.Listen...), " "), f.found)
+			at := strings.Join(append(hosts, s.Listen...), " ")
+			switch f.found {
+			case "":
+			case "Vary":
+				out.Warn("headers", "remove what deletes it, and set Vary with a `header` of its own, without `-`, `>` and `defer`: the gateway adds Authorization to that",
+					"a deferred header of the site %s removes Authorization from Vary: a shared cache gives one caller's response to others", at)
+			default:
+				out.Warn("headers", "set "+f.found+" in the API, or with `header ?"+f.found+"`, which leaves it where one is set; a `header` with `-`, `>` or `defer` is applied to every response",
+					"a deferred header of the site %s changes %s of refusals and pages of the gateway, too: a shared cache gives one caller's refusal to others", at, f.found)
+			}
 		}
 	}
 	return out
+}
+
+// deferredHeader is a header that is applied to responses of the handlers behind it.
+type deferredHeader struct {
+	field string
+	paths []string // patterns of its requests, nil for every path
+}
+
+// within reports whether every path of the header is one of these.
+func (h deferredHeader) within(paths []string) bool {
+	return h.paths != nil && !slices.ContainsFunc(h.paths, func(own string) bool {
+		return !slices.ContainsFunc(paths, func(p string) bool {
+			base, below := strings.CutSuffix(p, "*")
+			return literal(base) == base && (own == p || below && strings.HasPrefix(literal(own), base))
+		})
+	})
+}
+
+// apartFrom reports whether no path of the header can be one of these.
+func (h deferredHeader) apartFrom(paths []string) bool {
+	return h.paths != nil && paths != nil && !slices.ContainsFunc(h.paths, func(own string) bool {
+		return slices.ContainsFunc(paths, func(p string) bool {
+			return strings.HasPrefix(literal(p), literal(own)) || strings.HasPrefix(literal(own), literal(p))
+		})
+	})
+}
+
+// literal is what every path of a pattern begins with.
+func literal(pattern string) string {
+	if i := strings.IndexAny(pattern, "*{%"); i >= 0 {
+		return pattern[:i]
+	}
+	return pattern
+}
+
+// pathsOf returns the patterns of the paths that matchers let through, nil for every path, and whether they look at anything else.
+func pathsOf(sets []map[string]json.RawMessage) (all []string, others bool) {
+	for _, set := range sets {
+		var paths []string
+		if json.Unmarshal(set["path"], &paths) != nil {
+			return nil, true
+		}
+		for _, p := range paths {
+			all = append(all, strings.ToLower(p))
+		}
+		others = others || len(set) > 1
+	}
+	return all, others
 }
 
 // headerSearch looks for a handler of ours behind such a header.
@@ -37,61 +96,79 @@ type headerSearch struct {
 	found   string // the field
 }
 
-// list follows routes behind a header with this field, "" for none, and returns that of what comes after. Of routes with the same group
-// only one is run.
-func (f *headerSearch) list(all []routes.Route, field string) string {
-	before, group := field, ""
+// list follows routes behind deferred headers, and returns those that stand in front of what comes after. under are patterns of the
+// paths that lead here, nil for every path. Of routes with the same group only one is run.
+func (f *headerSearch) list(all []routes.Route, front []deferredHeader, under []string) []deferredHeader {
+	before, group := front, ""
 	for _, rt := range all {
 		if rt.Group == "" || rt.Group != group {
-			before, group = field, rt.Group
+			before, group = front, rt.Group
 		}
-		field = cmp.Or(f.chain(rt.Handle, before), field)
+		own, others := pathsOf(rt.Match)
+		inside := slices.DeleteFunc(slices.Clone(before), func(h deferredHeader) bool { return h.apartFrom(own) })
+		paths := under
+		if own != nil {
+			paths = own
+		}
+		for _, h := range f.chain(rt.Handle, inside, paths) {
+			if !slices.ContainsFunc(front, func(o deferredHeader) bool { return reflect.DeepEqual(o, h) }) {
+				front = append(slices.Clip(front), h)
+			}
+		}
+		if !others { // in the same group, the rest sees none of these paths
+			before = slices.DeleteFunc(slices.Clone(before), func(h deferredHeader) bool { return h.within(own) })
+		}
 	}
-	return field
+	return front
 }
 
-func (f *headerSearch) chain(handle []json.RawMessage, field string) string {
+func (f *headerSearch) chain(handle []json.RawMessage, front []deferredHeader, under []string) []deferredHeader {
 	for _, raw := range handle {
 		h, _ := routes.ReadHandler(raw)
 		switch {
 		case h.Handler == "headers":
-			field = cmp.Or(field, storingField(raw))
+			if field := storingField(raw); field != "" {
+				front = append(slices.Clip(front), deferredHeader{field, under})
+			}
+		case h.Handler == "rewrite": // what comes after sees other paths
+			front, under = slices.Clone(front), nil
+			for i := range front {
+				front[i].paths = nil
+			}
 		case h.Handler == "subroute":
-			field = f.list(h.Routes, field)
+			front = f.list(h.Routes, front, under)
 		case h.Handler == "invoke" && f.invoked < routes.MaxInvocations:
 			f.invoked++
-			field = f.list([]routes.Route{f.named[h.Name]}, field)
+			front = f.list([]routes.Route{f.named[h.Name]}, front, under)
 			f.invoked--
-		case strings.HasPrefix(h.Handler, "gatehouse_"):
-			f.found = cmp.Or(f.found, field)
+		case strings.HasPrefix(h.Handler, "gatehouse_") && f.found == "" && len(front) > 0:
+			f.found = front[0].field
 		}
 	}
-	return field
+	return front
 }
 
-// storingField returns the field of a deferred header by which caches may store a response, "" if there is none.
+// storingField returns the field of a deferred header by which caches may store a response, or give it to others; "" if there is none.
 func storingField(raw json.RawMessage) string {
-	var header struct {
-		Response struct {
-			Deferred bool            `json:"deferred"`
-			Require  json.RawMessage `json:"require"`
-			Set      http.Header     `json:"set"`
-			Delete   []string        `json:"delete"`
-		} `json:"response"`
-	}
-	r := &header.Response
-	if json.Unmarshal(raw, &header) != nil || !r.Deferred || r.Require != nil {
+	var header headers.Handler
+	if json.Unmarshal(raw, &header) != nil || header.Response == nil || !header.Response.Deferred || header.Response.Require != nil {
 		return ""
 	}
-	for _, name := range explain.SortedKeys(r.Set) {
-		if field := http.CanonicalHeaderKey(name); httpx.IsStorable(http.Header{field: r.Set[name]}) {
+	refusal := http.Header{"Cache-Control": {"no-store"}, "Vary": {"Authorization"}}
+	header.Response.ApplyTo(refusal, caddy.NewEmptyReplacer())
+	if vary := refusal["Vary"]; len(vary) == 0 || !httpguts.HeaderValuesContainsToken(vary[len(vary)-1:], "Authorization") && !httpguts.HeaderValuesContainsToken(vary, "*") {
+		return "Vary" // some caches heed only the last line
+	}
+	added := make(http.Header)
+	header.Response.ApplyTo(added, caddy.NewEmptyReplacer())
+	for _, field := range explain.SortedKeys(added) {
+		if httpx.IsStorable(added) && httpx.IsStorable(http.Header{field: added[field]}) {
 			return field
 		}
 	}
-	for _, name := range r.Delete {
-		if name = http.CanonicalHeaderKey(name); name == "Cache-Control" || name == "Vary" {
-			return name
-		}
+	refusal.Set("Expires", "0") // so that only Cache-Control can forbid it
+	if httpx.IsStorable(refusal) {
+		return "Cache-Control"
 	}
 	return ""
 }
