@@ -25,8 +25,7 @@ func (p configuration) deferredHeaders() (out adminapi.Findings) {
 		for _, site := range sitesOf(s.Routes) {
 			f := headerSearch{named: s.NamedRoutes}
 			f.list(site, nil, nil)
-			hosts, _ := site[0].Hosts()
-			at := strings.Join(append(hosts, s.Listen...), " ")
+			at := addressOf(s, site)
 			switch f.found {
 			case "":
 			case "Vary":

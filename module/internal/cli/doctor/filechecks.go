@@ -107,10 +107,10 @@ func (f *file) unguardedProxies() (out adminapi.Findings) {
 	return out
 }
 
-// asksElsewhere reports whether a forward_auth is there, which is a reverse_proxy that handles responses.
+// asksElsewhere reports whether a forward_auth is there.
 func asksElsewhere(s explain.Server) bool {
 	for raw := range s.All("reverse_proxy") {
-		if h, ok := routes.ReadHandler(raw); ok && len(h.HandleResponse) > 0 {
+		if h, ok := routes.ReadHandler(raw); ok && onlyAsks(h) {
 			return true
 		}
 	}
