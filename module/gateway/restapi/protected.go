@@ -3,6 +3,7 @@ package restapi
 import (
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
@@ -49,8 +50,11 @@ func listsMembers(r *resource.Resource) bool {
 	return r.Schema != nil || slices.ContainsFunc(r.Validate, func(rule validate.Rule) bool { return rule.Field == "*" })
 }
 
+// takesBodies reports whether a body of a client is sent to the API as it is, or with other names. A call lists what it takes of the body,
+// unless that is all of it.
 func takesBodies(r *resource.Resource) bool {
 	return len(r.Routes) == 0 || slices.ContainsFunc(r.Routes, func(rt resource.Route) bool {
-		return rt.Method == http.MethodPost || rt.Method == http.MethodPut || rt.Method == http.MethodPatch
+		return (rt.Method == http.MethodPost || rt.Method == http.MethodPut || rt.Method == http.MethodPatch) &&
+			(rt.RPC == nil || strings.Contains(rt.RPC.Params, "{body}"))
 	})
 }

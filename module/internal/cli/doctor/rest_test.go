@@ -130,6 +130,12 @@ func TestDoctorFindsProtectedMembersWithoutAList(t *testing.T) {
 	if found := restFindings(t, guarding, shared); len(found) != 1 || !strings.HasSuffix(found[0].Message, ": articles (owner)") {
 		t.Errorf("%+v", found)
 	}
+	for params, want := range map[string]bool{`[{body.uris}]`: true, `{"id":{id},"all":{body}}`: false} {
+		call := fmt.Sprintf(`{"handler":"gatehouse_rest","fixed":[{"name":"auth","in":"body","value":"{env.X}"}],"resources":[{"path":"downloads","routes":[{"method":"POST","path":"/downloads/{id}","upstream":"/jsonrpc","rpc":{"method":"add","params":%q}}]}]}`, params)
+		if found := restFindings(t, guarding, call); len(found) != 1 || (found[0].Grade == "ok") != want {
+			t.Errorf("%s: %+v", params, found)
+		}
+	}
 }
 
 func TestDoctorLimitsItsRequests(t *testing.T) {
