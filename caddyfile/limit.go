@@ -14,6 +14,7 @@ import (
 	"github.com/gatehouse/gatehouse/caddyfile/internal/parse"
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/gateway/apilimit"
+	"github.com/gatehouse/gatehouse/module/guard"
 )
 
 // parseLimit parses api_limit.
@@ -141,6 +142,9 @@ func readLimitCost(d *caddyfile.Dispenser) (c apilimit.Cost, err error) {
 	}
 	if len(c.Paths) == 0 {
 		return c, d.Err("cost: expected one or more paths such as /import")
+	}
+	if err := new(guard.Routes).Add(c.Methods, c.Paths); err != nil {
+		return c, d.Errf("cost: %s", strings.TrimPrefix(err.Error(), "guard: "))
 	}
 	return c, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // commonMethods is the Allow of a 405. Only the upstream knows which of them a path supports.
@@ -31,6 +32,9 @@ func compileMethods(methods []string) ([]string, error) {
 		return nil, nil
 	}
 	for _, m := range methods {
+		if upper := strings.ToUpper(m); upper == "ANY" || upper == "ALL" { // words for it elsewhere
+			return nil, fmt.Errorf("guard: %s is no method; remove it for every method, or write * alone", m)
+		}
 		if !wellFormedMethod(m) {
 			return nil, fmt.Errorf("guard: %q is no method; write it in capitals, or * alone for all", m)
 		}
