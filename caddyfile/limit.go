@@ -31,6 +31,9 @@ import (
 //	}
 func parseLimit(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	h.Next()
+	if globalApp(h) == nil {
+		return nil, h.Err("api_limit: expected a global option `gatehouse { issuer ... }` at the top of the Caddyfile")
+	}
 	head, source := h.Token(), parse.Position(h.Dispenser)
 	if h.NextArg() {
 		return nil, h.Errf("api_limit: unexpected argument '%s', expected a block", h.Val())
