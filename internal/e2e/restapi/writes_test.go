@@ -2,6 +2,7 @@ package restapi
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -67,4 +68,74 @@ func TestSuccessfulWriteIsNeverA502(t *testing.T) {
 	r = start(t, u.Addr, `"errors": {"fail_when": [{"pointer": "/error", "op": "exists", "status": 422}]}, `+wiki)
 	u.Answer(says("application/json", `{"error":{"code":"badtoken"}}`))
 	wantError(t, r.do("writer", http.MethodPost, "/pages", `{"a":1}`), 422, "validation_failed", "")
+}
+
+// R01: a write answered with nothing or a word has succeeded, whatever the label. GNU Mailman's 201 is empty and says application/json.
+func TestWriteAnsweredWithNothingOrAWordSucceeds(t *testing.T) {
+	u := newRecorded(t, nil)
+	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "lists", "rename": {"title": "subject"}, "idempotency": true},
+		{"path": "users", "links": [{"rel": "self"}], "off": ["deleted"]}, {"path": "notes", "item": "/note"},
+		{"path": "words", "rename": {"title": "subject"}, "fail_when": [{"op": "empty", "status": 409}, {"op": "==", "values": ["Fails."], "status": 422}]}]`)
+	for _, media := range []string{"application/json", "application/problem+json", "application/json; charset=iso-8859-1", "text/plain", "text/html", ""} {
+		for _, body := range []string{"", " \n", "\xef\xbb\xbf", "Ok.", "chunked"} {
+			u.Answer(func(w http.ResponseWriter, q *http.Request) {
+				w.Header().Set("Content-Type", media)
+				if q.Method == http.MethodPost {
+					w.Header().Set("Location", "http://"+q.Host+q.URL.Path+"/7")
+					w.WriteHeader(http.StatusCreated)
+				}
+				if body == "chunked" {
+					_ = http.NewResponseController(w).Flush()
+					return
+				}
+				_, _ = w.Write([]byte(body))
+			})
+			for _, path := range []string{"/lists", "/users", "/notes"} {
+				if p := r.do("writer", http.MethodPost, path, `{"title":"x"}`); p.Status != 201 || p.Header.Get("Location") != path+"/7" || p.Body != "" {
+					t.Errorf("POST %s, %q %q: %d %v %s", path, media, body, p.Status, p.Header, p.Body)
+				}
+				for _, method := range []string{http.MethodPut, http.MethodPatch, http.MethodDelete} {
+					sent := `{"title":"x"}`
+					if method == http.MethodDelete {
+						sent = ""
+					}
+					p := r.do("writer", method, path+"/7", sent)
+					page := method == http.MethodDelete && p.Status == 200 && !strings.HasSuffix(media, "json") // it may be one, and keeps its status
+					if !page && (p.Status != 204 || p.Body != "") {
+						t.Errorf("%s %s, %q %q: %d %s", method, path, media, body, p.Status, p.Body)
+					}
+				}
+				if p := r.do("reader", http.MethodGet, path+"/7", ""); p.Status != 502 {
+					t.Errorf("GET %s, %q %q: %d %s", path, media, body, p.Status, p.Body)
+				}
+			}
+			key := []string{"Idempotency-Key", "k-" + strings.NewReplacer("/", "-", ";", "-", " ", "-", "=", "-").Replace(media) + strconv.Itoa(len(body))}
+			for range 2 {
+				if p := r.do("writer", http.MethodPost, "/lists", `{"title":"x"}`, key...); p.Status != 201 || p.Header.Get("Location") != "/lists/7" {
+					t.Errorf("%q %q with a key: %d %v %s", media, body, p.Status, p.Header, p.Body)
+				}
+			}
+		}
+		// What the configuration says about nothing and about words holds for every label.
+		u.Answer(says(media, ""))
+		wantError(t, r.do("writer", http.MethodPut, "/words/7", `{"title":"x"}`), 409, "conflict", "")
+		u.Answer(says(media, "Fails."))
+		wantError(t, r.do("writer", http.MethodPut, "/words/7", `{"title":"x"}`), 422, "validation_failed", "")
+	}
+	for _, c := range []struct{ media, body string }{
+		{"application/json", `{"subject":"x`}, {"application/json", "["}, {"application/json", "<html>"}, {"text/html", "<html>"}, {"text/plain", `{"subject":`},
+	} {
+		u.Answer(says(c.media, c.body))
+		wantError(t, r.do("writer", http.MethodPut, "/lists/7", `{"title":"x"}`), 502, "upstream_error", "")
+	}
+	// So has one that says it is compressed, or a document of XML, and is nothing.
+	for name, value := range map[string]string{"Content-Encoding": "gzip", "Content-Type": "application/xml"} {
+		u.Answer(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set(name, value)
+		})
+		if p := r.do("writer", http.MethodPut, "/lists/7", `{"title":"x"}`); p.Status != 204 {
+			t.Errorf("%s %s: %d %s", name, value, p.Status, p.Body)
+		}
+	}
 }

@@ -107,7 +107,7 @@ func (b *body) decideStart(whole bool) error {
 	switch {
 	case !a.Declares() && whole && len(bytes.TrimSpace(text)) == 0, b.passes && !b.sure && strange && !beginsAsJSON(text, whole):
 		return b.passRaw(raw)
-	case !ok && !b.sure && a.Declares():
+	case !ok && !b.sure && a.Declares(), !ok && b.sure && a.Writes() && !mayBeJSON(text, whole):
 		return notJSON(b.w, text)
 	case a.MayBeList() && a.Plan == nil && strange && beginsAsJSON(text, whole):
 		at, ok = 0, true // and something behind it
@@ -126,11 +126,12 @@ func (b *body) decideStart(whole bool) error {
 // handleUndecodable handles an answer whose text cannot be decoded. One that need not be JSON passes.
 func (b *body) handleUndecodable(raw []byte, err error) error {
 	text := bytes.TrimLeft(raw, "\xef\xbb\xbf \t\r\n")
-	json := b.sure || len(text) > 0 && beginsContainer(text[0])
+	container := len(text) > 0 && beginsContainer(text[0])
+	json := b.sure || container
 	switch {
 	case !json && b.passes, !json && !b.answer.Declares():
 		return b.passRaw(raw)
-	case !json:
+	case !json, !container && b.answer.Writes():
 		return notJSON(b.w, text)
 	}
 	return err

@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -87,6 +88,9 @@ func (b *body) addXML(p []byte) error {
 
 // readXML puts the JSON in the document's place.
 func (b *body) readXML() error {
+	if b.answer.Writes() && len(bytes.TrimSpace(b.xml)) == 0 {
+		return &Failure{Missing, errors.New("an empty document")}
+	}
 	json, err := decodeXML(b.answer, b.w.Header(), b.xml)
 	if err != nil {
 		return err

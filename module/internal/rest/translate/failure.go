@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/charset"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
 // Kind is why an answer could not be translated: a closed set, fit for a metric's label.
@@ -51,8 +52,11 @@ func (f *Failure) Unwrap() error { return f.Err }
 func notJSON(w *Writer, text []byte) *Failure {
 	media := mediaOf(w.Header())
 	f := &Failure{Syntax, fmt.Errorf("Content-Type %q, expected JSON as is declared, or a type that the resource passes", media)}
+	if envelope.IsJSON(media) {
+		f.Err = fmt.Errorf("Content-Type %q, and neither an object nor an array", media)
+	}
 	text = bytes.TrimLeft(text, " \t\r\n")
-	page := strings.HasSuffix(media, "xml") || len(text) > 0 && strings.ContainsRune("<{[", rune(text[0]))
+	page := strings.HasSuffix(media, "xml") && w.Header().Get("Content-Length") != "0" || len(text) > 0 && strings.ContainsRune("<{[", rune(text[0]))
 	if w.config.Answer.Writes() && !page {
 		f.Kind = Missing
 	}

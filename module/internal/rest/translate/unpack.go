@@ -124,7 +124,11 @@ func (u *unpacker) write(p []byte) error {
 	return nil // what follows the end of the compressed stream is nothing of ours
 }
 
+// close ends the compressed stream. A body without a single byte is empty, whatever its label says.
 func (u *unpacker) close() error {
+	if u.in == 0 {
+		return nil
+	}
 	u.eof = true
 	for {
 		if _, more := u.resume(); !more {

@@ -102,6 +102,16 @@ func TestNonJSONIsRefusedWhereJSONIsDeclared(t *testing.T) {
 		{"a word after a creation", "POST", "text/plain", "OK", "", 201},
 		{"nothing after a change", "PUT", htmlLabel, "", "", 204},
 		{"a picture after a change", "PUT", "image/png", "\x89PNG", "", 204},
+		{"nothing after a creation, labelled JSON", "POST", jsonType, "", "", 201},
+		{"nothing after a change, labelled JSON", "PUT", "application/problem+json", "", "", 204},
+		{"blanks", "PUT", jsonType, " \r\n", "", 204},
+		{"a byte order mark", "PUT", jsonType, "\xef\xbb\xbf", "", 204},
+		{"a word, labelled JSON", "POST", jsonType, "Ok.", "", 201},
+		{"a word that cannot be decoded", "PUT", jsonType, "Gel\xf6scht", "", 204},
+		{"a page, labelled JSON", "PUT", jsonType, "<html>", Syntax, 0},
+		{"a page that cannot be decoded, labelled JSON", "PUT", jsonType, "<html>\xf6", Syntax, 0},
+		{"JSON that breaks off after a change", "PUT", jsonType, `{"r":{"n":1`, Incomplete, 0},
+		{"an array that breaks off after a change", "PUT", jsonType, `[`, Incomplete, 0},
 		{"an attachment", "GET", jsonType + "; x=attachment", `{"r":{"n":1}}`, "", 200},
 	} {
 		for _, chunk := range []int{0, 1} {
