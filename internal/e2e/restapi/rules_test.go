@@ -346,3 +346,27 @@ func TestOnlyMembersWithRulesAreSent(t *testing.T) {
 		t.Errorf("%d requests that are refused were sent", n)
 	}
 }
+
+// R06: the guard is asked about the address of each item, also in a list that is not declared.
+func TestLinksInAnUndeclaredListMatchTheCallersPermissions(t *testing.T) {
+	u := harness.NewUpstream(t)
+	r := startIn(t, "scope write POST,PUT,PATCH,DELETE /*", "scope write DELETE /*/*", u.Addr,
+		`"upstream": $TO, "resources": [{"path": "pets", "links": [{"rel": "self"}, {"rel": "delete"}], "nested": [{"path": "toys", "links": [{"rel": "delete"}]}]}]`)
+	link := func(rel, method, path string) string {
+		return `{"rel":"` + rel + `","method":"` + method + `","href":"` + path + `"}`
+	}
+	for _, c := range []struct{ client, path, body, want string }{
+		{"writer", "/pets", `[{"id":2}]`, `"data":[{"id":2,"links":[` + link("self", "GET", "/pets/2") + "," + link("delete", "DELETE", "/pets/2") + `]}]`},
+		{"reader", "/pets", `[{"id":2}]`, `"data":[{"id":2,"links":[` + link("self", "GET", "/pets/2") + `]}]`},
+		{"writer", "/pets", `{"items":[{"id":"a b"}],"total":1}`, `"data":[{"id":"a b","links":[]}]`},
+		{"writer", "/pets", `{"items":[{"id":"ab"}],"total":1}`, `"data":[{"id":"ab","links":[` + link("self", "GET", "/pets/ab") + "," + link("delete", "DELETE", "/pets/ab") + `]}]`},
+		{"writer", "/pets/2/toys", `[{"id":5}]`, `"data":[{"id":5,"links":[` + link("delete", "DELETE", "/pets/2/toys/5") + `]}]`},
+		{"reader", "/pets", `{"id":2}`, `{"id":2,"links":[` + link("self", "GET", "/pets") + `]}`},
+		{"writer", "/pets/2", `{"id":2}`, `{"id":2,"links":[` + link("self", "GET", "/pets/2") + "," + link("delete", "DELETE", "/pets/2") + `]}`},
+	} {
+		u.Answer(says("application/json", c.body))
+		if p := r.do(c.client, http.MethodGet, c.path, ""); p.Status != 200 || !strings.Contains(p.Body, c.want) {
+			t.Errorf("%s %s of %s: %d %s", c.client, c.path, c.body, p.Status, p.Body)
+		}
+	}
+}

@@ -101,7 +101,7 @@ func (a *Answer) Unchanged() bool { return a.Spec == undeclared && a.Plan == nil
 // must know that even if the upstream permits them to store the answer.
 func (a *Answer) Personal() bool { return a.Shape.links != nil && a.Allowed != nil || a.ByCursor() }
 
-// Editor returns an editor for this answer.
+// Editor returns an editor for this answer. What may be a list must have been made a page before.
 func (a *Answer) Editor(dst io.Writer) *splice.Editor {
 	e := a.Plan.New(dst)
 	skip, take := 0, 0
@@ -116,6 +116,11 @@ func (a *Answer) Editor(dst io.Writer) *splice.Editor {
 	}
 	e.Vary(skip, take, links)
 	return e
+}
+
+// isDocument reports whether the answer is one document at the collection's address, and not a page of its items.
+func (a *Answer) isDocument() bool {
+	return a.Kind == resource.Read && a.List == nil && len(a.Pattern.Segments) == len(a.Shape.Collection.Segments)
 }
 
 // IsNewItem reports whether a client's address is that of a new item, created with a declared or conventional status.

@@ -122,8 +122,3 @@ func (sp *Spec) XML() (shape xmljson.Shape, ok bool) {
 func (sp *Spec) Permits(media string) bool {
 	return sp.Passes(media) || sp.resource().FromXML != nil && xmljson.IsXML(media)
 }
-
-// isDocument reports whether the operation reads the collection's address, as one document.
-func (sp *Spec) isDocument() bool {
-	return sp.Kind == resource.Read && len(sp.Pattern.Segments) == len(sp.Shape.Collection.Segments)
-}

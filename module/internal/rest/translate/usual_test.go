@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse/gatehouse/module/rest/link"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
@@ -99,5 +100,36 @@ func TestUndeclaredAnswerIsTheSameInAnyChunks(t *testing.T) {
 	g := through(Config{Answer: answerTo(t, plainThings, "POST", "/things")}, 200, map[string]string{"Content-Type": "application/json", "Content-Encoding": "gzip"}, packed, 3)
 	if g.Code != 201 || g.Header().Get("Location") != "/things/5" || g.Body.String() != packed || g.Header().Get("Content-Encoding") != "gzip" {
 		t.Errorf("a compressed creation: %d %v", g.Code, g.Header())
+	}
+}
+
+// The links of an item in a list are the item's, also if the answer alone tells that it is a list.
+func TestLinksInAnUndeclaredListAreTheItems(t *testing.T) {
+	r := resource.Resource{Path: "things", Links: []link.Link{{Rel: "self"}, {Rel: "delete"}}, Nested: []resource.Resource{{Path: "parts", Links: []link.Link{{Rel: "self"}}}}}
+	links := func(href string) string {
+		return `"links":[{"rel":"self","method":"GET","href":"` + href + `"},{"rel":"delete","method":"DELETE","href":"` + href + `"}]`
+	}
+	page := func(links, total, pages string) string {
+		return `{"data":[{"id":2,` + links + `}],"pagination":{"total":` + total + `,"page":1,"limit":1,"total_pages":` + pages + `}}`
+	}
+	part := `"links":[{"rel":"self","method":"GET","href":"/things/7/parts/2"}]`
+	for _, c := range []struct{ target, body, want string }{
+		{"/things", `[{"id":2}]`, page(links("/things/2"), "null", "null")},
+		{"/things?limit=1", `{"items":[{"id":2}],"total":1}`, page(links("/things/2"), "1", "1")},
+		{"/things", `{"data":[{"id":2}],"meta":{},"total":1}`, page(links("/things/2"), "1", "1")},
+		{"/things", `{"id":2,"total":1}`, `{"id":2,"total":1,` + links("/things") + `}`},
+		{"/things", `{"items":[{"id":2}]}`, `{"items":[{"id":2}],` + links("/things") + `}`},
+		{"/things/2", `{"id":2}`, `{"id":2,` + links("/things/2") + `}`},
+		{"/things/7/parts", `[{"id":2}]`, page(part, "null", "null")},
+		{"/things/7/parts", `{"parts":[{"id":2}],"total":1}`, page(part, "1", "1")},
+	} {
+		for _, chunk := range []int{0, 1} {
+			a, asked := answerTo(t, r, "GET", c.target), map[string]bool{}
+			a.Allowed = func(_, path string) bool { asked[path] = true; return true }
+			g := through(Config{Answer: a}, 200, map[string]string{"Content-Type": "application/json"}, c.body, chunk)
+			if g.failure != nil || g.Body.String() != c.want || len(asked) != 1 {
+				t.Errorf("%s %s by %d: %v %s, the guard was asked about %v", c.target, c.body, chunk, g.failure, g.Body, asked)
+			}
+		}
 	}
 }
