@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -380,5 +381,50 @@ func TestDisconnectsDuringSignInCauseFewSignIns(t *testing.T) {
 	}
 	if most := 7 + int(time.Since(from).Seconds()); signIns > most {
 		t.Errorf("%d sign-ins, want at most %d", signIns, most)
+	}
+}
+
+// R12: some APIs bind a session to the User-Agent, and to the address, that it began with, such as Tiny Tiny RSS.
+func TestSessionBoundToUserAgentAndAddressIsUsed(t *testing.T) {
+	var begun atomic.Value // by whom
+	u := newRecorded(t, func(w http.ResponseWriter, q *http.Request) {
+		from := strings.Join(q.Header.Values("User-Agent"), ",") + "/" + q.Header.Get("X-Forwarded-For") + q.Header.Get("User_Agent")
+		switch {
+		case q.URL.Path == "/login":
+			begun.Store(from)
+			says("application/json", `{"sid":"k"}`)(w, q)
+		case from != begun.Load() || q.Header.Get("X-Sid") != "k":
+			w.WriteHeader(http.StatusUnauthorized)
+		default:
+			says("application/json", `{"id":1}`)(w, q)
+		}
+	})
+	for fixed, want := range map[string]string{"": "Gatehouse", "send fixed header \"User-Agent=Shop 2\"": "Shop 2"} {
+		g := harness.Prepare(t)
+		g.Start(t, worded("to {\n reverse_proxy "+u.Addr+" {\n header_up -X-Forwarded-For\n }\n }\n"+fixed+`
+			login {
+				POST /login user=gw
+				keep json /sid as header X-Sid
+			}
+			resource things
+`))
+		r := &rig{g, t, make(map[string]string)}
+		for _, agent := range []string{"curl/8", "Mozilla/5.0", ""} {
+			for _, path := range []string{"/things/1", "/things"} {
+				body, method := "", http.MethodGet
+				if path == "/things" {
+					body, method = `{"a":1}`, http.MethodPost
+				}
+				p := r.do("writer", method, path, body, "User-Agent", agent, "User_Agent", agent)
+				for _, hit := range u.Hits() {
+					if p.Status/100 != 2 || hit.Header.Get("User-Agent") != want {
+						t.Errorf("%s %s as %q: %d %s, sent by %q", method, path, agent, p.Status, p.Body, hit.Header.Get("User-Agent"))
+					}
+				}
+			}
+		}
+		if by := begun.Load(); by != want+"/" {
+			t.Errorf("the sign-in was sent by %q, want %q", by, want)
+		}
 	}
 }

@@ -92,9 +92,9 @@ func (s *SignIn) noteUnauthorized(r *http.Request, p *probe) {
 }
 
 // noteRefused logs a request that the API refused although the gateway is signed in. Often the
-// API expects more than the session, such as its own Host or Origin.
+// API expects more than the session, such as its own Host or Origin, or the address that signed in.
 func (s *SignIn) noteRefused(r *http.Request, p *probe) {
-	s.Log.Warn("the API refused a request with the session that it gave to the gateway", "status", p.held.Status(), "method", r.Method, "path", r.URL.Path, "host", r.Host)
+	s.Log.Warn("the API refused a request with the session that it gave to the gateway: perhaps it accepts only its own Host, or a session only from the address (X-Forwarded-For) and with the User-Agent that it began with", "status", p.held.Status(), "method", r.Method, "path", r.URL.Path, "host", r.Host)
 }
 
 // sendWith sends a request with a session. over says that the answer is held, and that it says the
@@ -104,6 +104,9 @@ func (s *SignIn) sendWith(session *login.Session, w http.ResponseWriter, q *http
 		via.AddSecret(secret)
 	}
 	delete(q.Header, "Cookie")
+	if err := supply.Apply(q, []supply.Param{userAgent}, ""); err != nil {
+		return nil, false, err
+	}
 	if s.Plan.Reads() {
 		q.Header.Set("Accept-Encoding", "identity")
 	}

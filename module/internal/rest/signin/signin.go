@@ -62,6 +62,10 @@ type SignIn struct {
 // New returns an account without a session.
 func New(c Config) *SignIn { return &SignIn{c, request.NewReplayer(c.MaxBody)} }
 
+// userAgent is sent with a sign-in and with every request that carries its session, instead of the clients' own: some
+// APIs accept a session only with the User-Agent that it began with. Parameters of the configuration take precedence.
+var userAgent = supply.Param{In: supply.Header, Name: "User-Agent", Value: "Gatehouse"}
+
 // signIn obtains a session.
 func (s *SignIn) signIn(ctx context.Context) (*login.Session, error) {
 	session, err := s.Plan.SignIn(ctx, s.sendStep, s.Fill)
@@ -89,6 +93,9 @@ func (s *SignIn) sendStep(ctx context.Context, r *http.Request) (a login.Answer,
 	}
 	if err := s.addFields(r.Header); err != nil {
 		return a, err
+	}
+	if r.Header.Get(userAgent.Name) == "" {
+		r.Header.Set(userAgent.Name, userAgent.Value)
 	}
 	rec := responsewriter.NewRecorder(login.MaxAnswer)
 	concealed := conceal.New(s.Reveals, nil, func(string) bool { return true }) // the proxy needs no field of the answer

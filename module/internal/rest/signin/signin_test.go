@@ -31,11 +31,13 @@ type api struct {
 	bodies  []string
 	cookies []string
 	secrets []string
+	agents  []string
 }
 
 // ServeHTTP implements [operation.Route]: it answers sign-ins.
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 	a.signIns++
+	a.agents = append(a.agents, r.UserAgent())
 	body, _ := io.ReadAll(r.Body)
 	switch {
 	case a.fault != nil:
@@ -74,6 +76,7 @@ func (*api) Apply(r *http.Request, _ *conceal.Values, params []supply.Param) err
 // Send implements [signin.Sender].
 func (a *api) Send(w http.ResponseWriter, r *http.Request) error {
 	body, _ := io.ReadAll(r.Body)
+	a.agents = append(a.agents, r.UserAgent())
 	a.bodies, a.cookies = append(a.bodies, string(body)), append(a.cookies, r.Header.Get("Cookie"))
 	w.Header().Set("Content-Type", "application/json")
 	switch over := a.deaf || r.Header.Get("Cookie") != "sid="+a.current(); {
@@ -189,6 +192,28 @@ func TestNothingIsSentWithoutASession(t *testing.T) {
 		var refused *envelope.Refusal
 		if !errors.As(err, &refused) || refused.Status != c.status || c.code != "" && refused.Code != c.code || !signin.IsNotSent(err) || len(c.api.bodies) > 0 {
 			t.Errorf("%s: %v, sent %q", name, err, c.api.bodies)
+		}
+	}
+}
+
+func TestSignInAndRequestsHaveTheSameUserAgent(t *testing.T) {
+	for _, fixed := range []string{"", "Shop"} {
+		a := new(api)
+		s := newSignIn(t, a, 100)
+		params, want := []supply.Param(nil), "Gatehouse"
+		if fixed != "" {
+			params, want = []supply.Param{{In: supply.Header, Name: "User-Agent", Value: fixed}}, fixed
+			s.Fields = append(s.Fields, params...)
+		}
+		for _, agent := range []string{"curl/8", "Mozilla/5.0"} {
+			r := httptest.NewRequest(http.MethodGet, "/articles", http.NoBody)
+			r.Header.Set("User-Agent", agent)
+			if err := s.Serve(httptest.NewRecorder(), r, a, params); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(a.agents, []string{want, want, want}) {
+			t.Errorf("%q were sent, want only %s", a.agents, want)
 		}
 	}
 }
