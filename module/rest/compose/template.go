@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -22,7 +23,7 @@ type Member struct {
 	// The value. `{id}` is a value of the client's path, `{id|int}` the same as a whole number,
 	// `{query.start}` a parameter of a read, by the upstream's name. In JSON, numbers, true, false,
 	// null, arrays, objects and quoted texts are taken as JSON, and everything else as text; in a form
-	// all values are texts. Required.
+	// all values are texts. Braces in a quoted text are part of it. Required.
 	Value string `json:"value,omitempty"`
 }
 
@@ -37,7 +38,9 @@ var (
 	hasWord     = regexp.MustCompile(`[A-Za-z0-9]`)
 	braces      = regexp.MustCompile(`\{([^{}]*)\}`)
 	placeholder = regexp.MustCompile(`^\{([a-z][a-z0-9_]*)(\|int)?\}$`)
-	parameter   = regexp.MustCompile(`^\{query\.([^{}|"\s]{1,256})(\|int)?\}$`)
+	// otherPlaceholder is a placeholder that is not in the path: a value of the request, or of Caddy.
+	otherPlaceholder = regexp.MustCompile(`^\{(query|body|env|file|http|system|time)\.[^{}\s]+\}$`)
+	parameter        = regexp.MustCompile(`^\{query\.([^{}|"\s]{1,256})(\|int)?\}$`)
 )
 
 // Template are members, compiled.
@@ -123,10 +126,11 @@ func (t *Template) literal(text string) (literal string, ok bool, err error) {
 		return "", false, nil
 	}
 	for _, quoted := range jsonString.FindAllString(text, -1) {
-		if braces.MatchString(quoted) {
+		if slices.ContainsFunc(braces.FindAllString(quoted, -1), t.isPlaceholder) {
 			return "", false, fmt.Errorf("%s has a placeholder in quotes, expected it without: it becomes a JSON value", quoted)
 		}
 	}
+	text = jsonString.ReplaceAllStringFunc(text, escapeBraces)
 	for _, found := range braces.FindAllString(text, -1) {
 		m := placeholder.FindStringSubmatch(found)
 		object := strings.Contains(found, `"`) || strings.TrimSpace(found[1:len(found)-1]) == ""
@@ -148,6 +152,21 @@ func (t *Template) literal(text string) (literal string, ok bool, err error) {
 		}
 	}
 	return text, true, nil
+}
+
+// isPlaceholder reports whether a part of a quoted text in braces is written as a placeholder is. Other braces are part
+// of the text, as in a query of GraphQL.
+func (t *Template) isPlaceholder(found string) bool {
+	m := placeholder.FindStringSubmatch(found)
+	return m != nil && slices.Contains(t.names, m[1]) || otherPlaceholder.MatchString(found)
+}
+
+// escapeBraces returns a text in JSON without braces, which means the same.
+func escapeBraces(quoted string) string {
+	if !json.Valid([]byte(quoted)) {
+		return quoted
+	}
+	return strings.NewReplacer("{", `\u007b`, "}", `\u007d`).Replace(quoted)
 }
 
 // opensJSON reports whether a text begins as a list, text or object of JSON does.
