@@ -188,3 +188,29 @@ func TestRequiredAndItemParameters(t *testing.T) {
 		}
 	}
 }
+
+// R05: GNU Mailman leaves an empty list out of its answer, also on a page beyond the end.
+func TestListThatTheAPILeavesOutIsEmpty(t *testing.T) {
+	u := harness.NewUpstream(t)
+	r := start(t, u.Addr, `"upstream": $TO, "resources": [
+		{"path": "lists", "list": {"items": "/entries", "total": "/total_size", "send": {"limit": "count"}}},
+		{"path": "rooms", "list": {"items": "/rooms", "empty_when": [{"pointer": "/message", "op": "==", "values": ["none"]}]}}]`)
+	for _, c := range []struct {
+		path, body string
+		status     int
+		want       string
+	}{
+		{"/lists", `{"start":0,"total_size":0,"http_etag":"x"}`, 200, `{"data":[],"pagination":{"total":0,"page":1,"limit":20,"total_pages":0}}`},
+		{"/lists?page=3&limit=2", `{"start":4,"total_size":3}`, 200, `{"data":[],"pagination":{"total":3,"page":3,"limit":2,"total_pages":2}}`},
+		{"/lists?page=2&limit=2", `{"start":2,"total_size":3}`, 502, ""},
+		{"/lists", `{"error":"no database","total_size":0}`, 502, ""},
+		{"/lists", `{"start":0}`, 502, ""},
+		{"/rooms", `{"message":"none"}`, 200, `{"data":[],"pagination":{"total":null,"page":1,"limit":20,"total_pages":null}}`},
+		{"/rooms", `{"message":"other"}`, 502, ""},
+	} {
+		u.Answer(says("application/json", c.body))
+		if p := r.do("reader", http.MethodGet, c.path, ""); p.Status != c.status || c.want != "" && p.Body != c.want {
+			t.Errorf("%s of %s: %d %s", c.path, c.body, p.Status, p.Body)
+		}
+	}
+}

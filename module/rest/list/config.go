@@ -41,8 +41,8 @@ type Config struct {
 	// complete. Otherwise the total is unknown. Default: a list is complete unless a cursor leads to a
 	// further page.
 	Complete *envelope.Condition `json:"complete,omitempty"`
-	// Conditions on the upstream's errors, any of which turns an error into an empty page: that of a
-	// page past the end. Default: none.
+	// Conditions on the upstream's responses, any of which makes an error, or a response without the
+	// list, an empty page: for a page past the end. Default: none.
 	EmptyWhen []envelope.Condition `json:"empty_when,omitempty"`
 }
 

@@ -11,9 +11,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-// listCaptures returns the captured places in the answer to a list: the total, the cursors, and the condition of a
-// complete list.
-func (s *Shape) listCaptures() (places []splice.Pointer) {
+// listCaptures returns the captured places in the answer to a list: the total, the cursors, the conditions of a
+// complete and of an empty list, and failurePlaces. failures is the slot of the first of these.
+func (s *Shape) listCaptures() (places []splice.Pointer, failures int) {
 	if len(s.total) > 0 {
 		places = append(places, s.total)
 	}
@@ -25,7 +25,11 @@ func (s *Shape) listCaptures() (places []splice.Pointer) {
 		at, _ := splice.ParsePointer(complete.Pointer) // checked
 		places = append(places, at)
 	}
-	return places
+	for _, empty := range s.Resource.List.EmptyWhen {
+		at, _ := splice.ParsePointer(empty.Pointer) // checked
+		places = append(places, at)
+	}
+	return append(places, failurePlaces...), len(places)
 }
 
 // cursorSlot returns the slot of the first cursor.
@@ -58,6 +62,22 @@ func (a *Answer) Total(e *splice.Editor, h http.Header, whole bool) *int64 {
 func (a *Answer) complete(e *splice.Editor) bool {
 	l := a.resource().List
 	return l.Complete == nil || l.Complete.Holds(e.Captured(a.Shape.cursorSlot()+len(l.Cursors)))
+}
+
+// IsEmptyPage reports whether a list that is missing in an answer is an empty one: as declared, or because the number
+// of all elements says so. Some APIs leave an empty list out. e is the editor of the body, which has read all of it.
+func (a *Answer) IsEmptyPage(e *splice.Editor, h http.Header) bool {
+	if a.Kind != resource.List {
+		return false
+	}
+	conditions := a.resource().List.EmptyWhen
+	for i, c := range conditions {
+		if c.Holds(e.Captured(a.failures - len(conditions) + i)) {
+			return true
+		}
+	}
+	total := a.Total(e, h, false)
+	return e.RootMissing() && !a.Failed(e) && total != nil && (*total == 0 || a.List != nil && !a.ByCursor() && int64(a.List.Page-1)*int64(a.List.Limit) >= *total)
 }
 
 // Seen returns what is known of a list when its header is sent.

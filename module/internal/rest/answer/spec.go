@@ -48,7 +48,8 @@ func NewSpec(c Config) (sp *Spec, err error) {
 	}
 	plan := splice.Config{Root: s.itemAt[c.Kind], Capture: capture}
 	if c.Kind == resource.List {
-		plan = splice.Config{Root: s.items, List: true, Capture: s.listCaptures()}
+		plan = splice.Config{Root: s.items, List: true}
+		plan.Capture, sp.failures = s.listCaptures()
 	}
 	sp.plan, err = s.compilePlan(plan)
 	return sp, err

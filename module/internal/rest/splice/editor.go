@@ -95,6 +95,9 @@ func (e *Editor) Close() error {
 	return e.out.err
 }
 
+// RootMissing reports whether the text that was read has no value at Config.Root, not even one of another kind.
+func (e *Editor) RootMissing() bool { return !e.at.rootFound && !e.at.rootWrong }
+
 // Captured returns the value at Capture[i], as far as it was read.
 func (e *Editor) Captured(i int) Scalar { return e.captured.slots[i] }
 

@@ -2,6 +2,7 @@ package translate
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -215,7 +216,10 @@ func (b *body) close() error {
 		return err
 	}
 	if err := b.editor.Close(); err != nil {
-		return err
+		if !errors.Is(err, splice.ErrRoot) || !b.answer.IsEmptyPage(b.editor, b.w.Header()) {
+			return err
+		}
+		b.held = append(b.held, "[]"...)
 	}
 	b.done = true
 	if b.answer.HasNoItem(b.editor) {

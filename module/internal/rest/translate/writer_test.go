@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
@@ -40,6 +41,8 @@ func TestAnswersAreTranslatedInAnyForm(t *testing.T) {
 		{"elements as a map", "/things", jsonType, "", `{"r":{"total":41,"list":{"7":{"n":1,"t":"a","state":"1"},"9":{"n":"x y","t":"b","state":2}}}}`, twoWritten},
 		{"a list that is null", "/things?page=9", jsonType, "", `{"r":{"total":41,"list":null}}`, emptyPage},
 		{"a list that is empty", "/things?page=9", jsonType, "", `{"r":{"list":[],"total":41}}`, emptyPage},
+		{"a list that is left out", "/things", jsonType, "", `{"r":{"total":0}}`, `{"data":[],"pagination":{"total":0,"page":1,"limit":20,"total_pages":0}}`},
+		{"a page beyond the end that is left out", "/things?page=9", jsonType, "", `{"error":null,"r":{"total":"41"}}`, emptyPage},
 		{"a total that is none", "/things", jsonType, "", `{"r":{"list":[],"total":"many"}}`, `{"data":[],"pagination":{"total":null,"page":1,"limit":20,"total_pages":null}}`},
 		{"more than was asked for", "/things?limit=1", jsonType, "", `{"r":{"list":[{"n":1},{"n":2}]}}`,
 			`{"data":[{"id":1,"links":[{"rel":"self","method":"GET","href":"/things/1"}]}],"pagination":{"total":null,"page":1,"limit":1,"total_pages":null}}`},
@@ -393,3 +396,37 @@ func newTrailed() *trailed { return &trailed{h: make(http.Header)} }
 func (w *trailed) Header() http.Header         { return w.h }
 func (w *trailed) Write(p []byte) (int, error) { return len(p), nil }
 func (w *trailed) WriteHeader(int)             { w.sent = w.h.Clone() }
+
+// A list that is missing is empty if the total, or what is declared, says so; otherwise nobody knows.
+func TestMissingListIsEmptyOnlyIfTheAnswerSaysSo(t *testing.T) {
+	r := things
+	declared := *things.List
+	declared.EmptyWhen = []envelope.Condition{{Pointer: "/r/state", Op: "==", Values: []string{"none"}}, {Pointer: "/r/list", Op: "==", Values: []string{"false"}}}
+	r.List = &declared
+	page := func(total, pages string) string {
+		return `{"data":[],"pagination":{"total":` + total + `,"page":3,"limit":20,"total_pages":` + pages + `}}`
+	}
+	for _, c := range []struct{ body, want string }{ // want "" is a failure
+		{`{"r":{"total":0}}`, page("0", "0")},
+		{`{"r":{"total":40}}`, page("40", "2")},
+		{`{"r":{"total":41}}`, ""},
+		{`{"r":{"total":null}}`, ""},
+		{`{"r":{}}`, ""},
+		{`{}`, ""},
+		{`{"r":{"list":"no database","total":0}}`, ""},
+		{`{"success":false,"r":{"total":0}}`, ""},
+		{`{"error":"no database","r":{"total":0}}`, ""},
+		{`{"r":{"total":0`, ""},
+		{`{"r":{"state":"none","total":50}}`, page("50", "3")},
+		{`{"r":{"state":"none"}}`, page("null", "null")},
+		{`{"r":{"list":false}}`, page("null", "null")},
+		{`{"error":"none","r":{"state":"none"}}`, page("null", "null")},
+	} {
+		for _, chunk := range []int{0, 1} {
+			g := through(Config{Answer: answerTo(t, r, "GET", "/things?page=3")}, 200, map[string]string{"Content-Type": jsonType}, c.body, chunk)
+			if (g.failure != nil) != (c.want == "") || g.Body.String() != c.want {
+				t.Errorf("%s by %d: %v %s", c.body, chunk, g.failure, g.Body)
+			}
+		}
+	}
+}
