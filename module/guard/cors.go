@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -18,9 +19,8 @@ const (
 	corsExposed = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, " +
 		"Retry-After, WWW-Authenticate, Allow, Location, Link, ETag, Deprecation, Sunset, Idempotency-Replayed, Preference-Applied"
 	corsMaxAge        = "600" // seconds; Chrome's own limit is 7200
-	corsMaxRequested  = 1024
-	corsMaxMethod     = 64 // bytes of a method, and of a name that the upstream exposes
-	corsMaxExposed    = 50 // names that the upstream exposes
+	corsMaxMethod     = 64    // bytes of a method, and of a name that the upstream exposes
+	corsMaxExposed    = 50    // names that the upstream exposes
 	corsDefaultHeader = "Authorization, Content-Type"
 )
 
@@ -62,7 +62,7 @@ func (g *Guard) CORS(r *http.Request) CORS {
 		c.origin = origin[0]
 	}
 	if c.preflight = isPreflight(r); c.preflight {
-		c.methods, c.headers = g.allowedMethods(r), requestedHeaders(r.Header)
+		c.methods, c.headers = g.allowedMethods(r), cmp.Or(httpx.RequestedHeaders(r.Header), corsDefaultHeader)
 	}
 	return c
 }
@@ -138,18 +138,4 @@ func exposedNames(values []string) string {
 		}
 	}
 	return more.String()
-}
-
-// requestedHeaders returns the list of header names to echo, if it is sound and not too long.
-func requestedHeaders(h http.Header) string {
-	list := strings.Join(h["Access-Control-Request-Headers"], ", ")
-	if list == "" || len(list) > corsMaxRequested {
-		return corsDefaultHeader
-	}
-	for name := range strings.SplitSeq(list, ",") {
-		if !httpguts.ValidHeaderFieldName(strings.Trim(name, " \t")) {
-			return corsDefaultHeader
-		}
-	}
-	return list
 }

@@ -31,3 +31,17 @@ func TestUpstreamExposedHeadersReachTheBrowser(t *testing.T) {
 		t.Errorf("S21 another origin: %v", p.Header)
 	}
 }
+
+// Libraries in browsers send fields of their own, such as those of tracing.
+func TestRegisteredOriginMaySendAnyField(t *testing.T) { // T19
+	g, _ := start(t)
+	for origin, want := range map[string]string{"https://spa.example": "traceparent,x-own", "https://evil.example": ""} {
+		for _, path := range []string{"/token", "/revoke", "/userinfo"} {
+			p := send(t, harness.NewBrowser(t, ""), http.MethodOptions, g.ID+path, "", "Origin", origin, "Access-Control-Request-Method", "POST",
+				"Access-Control-Request-Headers", "traceparent,x-own")
+			if got := p.Header.Get("Access-Control-Allow-Headers"); p.Status != http.StatusNoContent || got != want {
+				t.Errorf("%s from %s: %d, allows %q", path, origin, p.Status, got)
+			}
+		}
+	}
+}

@@ -1,8 +1,11 @@
 package authserver
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 )
 
 // cors says which origins' scripts may read the answers of a route.
@@ -44,19 +47,27 @@ func (s *Server) answerCORS(w http.ResponseWriter, r *http.Request, rt route) bo
 		return false
 	}
 	methods := strings.Join(rt.methods, ", ")
+	if rt.cors == registeredOrigins {
+		httpx.AddVary(h, "Access-Control-Request-Headers")
+	}
 	if allowed {
 		h.Del("Access-Control-Expose-Headers")
 		h.Set("Access-Control-Allow-Methods", methods)
-		headers := "Authorization, Content-Type, If-None-Match"
-		if rt.cors == everyOrigin {
-			// Client libraries add fields of their own to requests for metadata, such as
-			// MCP-Protocol-Version. The wildcard does not cover Authorization.
-			headers += ", *"
-		}
-		h.Set("Access-Control-Allow-Headers", headers)
+		h.Set("Access-Control-Allow-Headers", allowedHeaders(rt.cors, r.Header))
 		h.Set("Access-Control-Max-Age", "600")
 	}
 	h.Set("Allow", methods)
 	w.WriteHeader(http.StatusNoContent)
 	return true
+}
+
+// allowedHeaders returns the header fields that a preflight allows besides those that every request may have. Client
+// libraries add fields of their own: MCP-Protocol-Version to requests for metadata, X-Okta-User-Agent-Extended and
+// those of tracing to any. A registered origin is allowed what it asks for, as at a guard: trust depends on the origin.
+func allowedHeaders(allowed cors, asked http.Header) string {
+	const usual = "Authorization, Content-Type, If-None-Match"
+	if allowed == everyOrigin {
+		return usual + ", *" // the wildcard does not cover Authorization
+	}
+	return cmp.Or(httpx.RequestedHeaders(asked), usual)
 }
