@@ -90,12 +90,8 @@ var mistakes = map[string]func(t *testing.T) string{
 	"code is unknown, expired, revoked or another client's": func(t *testing.T) string {
 		return start(t).Token(t, web, url.Values{"grant_type": {"authorization_code"}, "code": {"old"}, "redirect_uri": {callback}}).Body
 	},
-	"code_verifier does not match": func(t *testing.T) string {
-		g := start(t)
-		addUser(t, g)
-		code := harness.NewBrowser(t, g.ID).Authorize(authorization(g, "web", callback), "alice", password).Query().Get("code")
-		return g.Token(t, web, url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {callback}, "code_verifier": {strings.Repeat("other", 10)}}).Body
-	},
+	"code_verifier does not match": func(t *testing.T) string { return redeemedWith(t, strings.Repeat("other", 10)) },
+	"code_verifier is malformed":   func(t *testing.T) string { return redeemedWith(t, strings.Repeat("a/b=", 11)) },
 
 	"an access token is needed": func(t *testing.T) string { return start(t).Call(t, "GET", "/read", "").Body },
 	"the access token is invalid, expired or revoked": func(t *testing.T) string {
@@ -128,6 +124,15 @@ var mistakes = map[string]func(t *testing.T) string{
 		g.Start(t, site)
 		return g.Call(t, "GET", "/public", "").Body
 	},
+}
+
+// redeemedWith is what the token endpoint answers to a code with another code_verifier.
+func redeemedWith(t *testing.T, verifier string) string {
+	t.Helper()
+	g := start(t)
+	addUser(t, g)
+	code := harness.NewBrowser(t, g.ID).Authorize(authorization(g, "web", callback), "alice", password).Query().Get("code")
+	return g.Token(t, web, url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {callback}, "code_verifier": {verifier}}).Body
 }
 
 // elsewhere is what doctor says of an issuer whose address leads to another server, with the metadata of an issuer.

@@ -154,6 +154,8 @@ func checkVerifier(code store.Code, sent string) error {
 		return errNoVerifier
 	case code.Challenge == "":
 		return errUnaskedVerifier
+	case !oauth.ValidVerifier(sent):
+		return errVerifierForm
 	}
 	return errVerifier
 }

@@ -51,6 +51,7 @@ var (
 	errRedirect        = refused(Redirect, "redirect_uri differs from that of the authorization request")
 	errNoRedirect      = refused(Redirect, "redirect_uri is missing: it may be absent only where the code was issued with PKCE")
 	errVerifier        = refused(Verifier, "code_verifier does not match the code_challenge of the authorization request")
+	errVerifierForm    = refused(Verifier, "code_verifier is malformed: it must have 43 to 128 characters, each one of A-Z a-z 0-9 - . _ ~")
 	errNoVerifier      = refused(Verifier, "code_verifier is missing: the code was issued with PKCE")
 	errUnaskedVerifier = refused(Verifier, "code_verifier was sent, but the authorization request had no code_challenge")
 	errNoScope         = refused(Rights, "the client may no longer have any of the granted scopes")

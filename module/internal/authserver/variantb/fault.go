@@ -48,7 +48,7 @@ var (
 	expiredCode         = newFault(http.StatusBadRequest, invalidGrant, "code has expired", "code", 42003, "code expired")
 	usedCode            = newFault(http.StatusBadRequest, invalidGrant, "code was used before: the tokens issued for it are revoked", "code", 40163, "code been used")
 	badRedirect         = newFault(http.StatusBadRequest, invalidGrant, "redirect_uri differs from that of the authorization request", "redirect_uri", 40029, "invalid code: redirect_uri differs")
-	badVerifier         = newFault(http.StatusBadRequest, invalidGrant, "code_verifier does not match the code_challenge of the authorization request", "code_verifier", 40029, "invalid code: code_verifier differs")
+	badVerifier         = newFault(http.StatusBadRequest, invalidGrant, "code_verifier is missing, malformed, or does not match the code_challenge of the authorization request", "code_verifier", 40029, "invalid code: code_verifier differs")
 	badRefreshToken     = newFault(http.StatusBadRequest, invalidGrant, "refresh_token is invalid", "refresh_token", 40030, "invalid refresh_token")
 	expiredRefreshToken = newFault(http.StatusBadRequest, invalidGrant, "refresh_token has expired", "refresh_token", 42002, "refresh_token expired")
 	badAccessToken      = newFault(http.StatusUnauthorized, invalidToken, "access_token is invalid or revoked", "access_token", 40001, "invalid credential, access_token is invalid")
