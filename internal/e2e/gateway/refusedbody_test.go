@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"bufio"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -49,4 +51,32 @@ func TestSlowBodyOfARefusedRequestTimesOut(t *testing.T) { // N04
 		}
 	}
 	wg.Wait()
+}
+
+// A client that asks before it sends the body has its refusal at once, not after the time for bodies.
+func TestRefusalComesWhileTheBodyIsWithheld(t *testing.T) { // RFC 9110 section 10.1.1
+	g, _ := start(t)
+	access, _ := g.Token(t, machine, url.Values{"grant_type": {"client_credentials"}, "scope": {"read"}}).JSON(t)["access_token"].(string)
+	for _, c := range []struct {
+		site, line, header string
+		status             int
+	}{
+		{g.API, "POST /read", "X-A: 1", http.StatusUnauthorized},
+		{g.API, "POST /read", "Authorization: Bearer " + access, http.StatusForbidden},
+		{g.ID, "PUT /token", "X-A: 1", http.StatusMethodNotAllowed},
+		{g.ID, "POST /else", "X-A: 1", http.StatusNotFound},
+		{g.ID, "POST /token", "Content-Type: application/json", http.StatusUnsupportedMediaType},
+	} {
+		for _, framing := range []string{"Content-Length: 2", "Content-Length: 2000000", "Transfer-Encoding: chunked"} {
+			conn := harness.Dial(t, c.site)
+			begun := time.Now()
+			_, err := fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: %s\r\nExpect: 100-continue\r\n%s\r\n%s\r\n\r\n",
+				c.line, strings.TrimPrefix(c.site, "http://"), c.header, framing)
+			harness.FailOn(t, err)
+			p := harness.ReadAnswer(t, bufio.NewReader(conn), http.MethodPost)
+			if took := time.Since(begun); p.Status != c.status || took > bodyTime/2 {
+				t.Errorf("%s %s: %d after %v, %v", c.line, framing, p.Status, took, p.Header)
+			}
+		}
+	}
 }

@@ -36,6 +36,7 @@ var unacceptable = envelope.Refuse(http.StatusNotAcceptable, "Accept must name a
 
 // ServeHTTP finds the operation of a request and answers it.
 func (h *REST) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	r.Body = httpx.Unclosed(r)
 	handler.AddPlaceholders(r)
 	handler.CloseWhenExiting(w, r)
 	guard.StripCookies(r.Header)

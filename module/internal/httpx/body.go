@@ -20,6 +20,8 @@ import (
 // before the end of the body closes the connection: net/http would take what is unread for the next
 // request once the deadline has passed. An error means that no deadline can be set on the connection,
 // because a handler in front replaced the response writer and hides it.
+//
+// A response that comes before the end of a body which waits for `100 Continue` closes the connection, too: see [LeaveBody].
 func LimitBody(w http.ResponseWriter, r *http.Request, size int64, within time.Duration, fullDuplex bool) (err error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil
@@ -38,7 +40,8 @@ func LimitBody(w http.ResponseWriter, r *http.Request, size int64, within time.D
 // called [LimitBody]. Over HTTP/1, net/http reads up to 256 KiB of the remaining body before it
 // sends the response; the client has the given time to send that. If the time runs out, the
 // response is sent and the connection closed. With full duplex, where net/http reads after it
-// has responded, the connection is closed in any case.
+// has responded, the connection is closed in any case; and so it is if the client waits for `100 Continue`
+// (RFC 9110 section 10.1.1): net/http would wait for the body without sending that.
 func LeaveBody(w http.ResponseWriter, r *http.Request, within time.Duration, fullDuplex bool) {
 	if r.ProtoMajor != 1 || r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
 		return
@@ -62,7 +65,7 @@ type timedBody struct {
 
 func newTimedBody(w http.ResponseWriter, r *http.Request, connection *http.ResponseController, fullDuplex bool) *timedBody {
 	b := &timedBody{ReadCloser: r.Body, connection: connection}
-	if h := w.Header(); fullDuplex && r.ProtoMajor == 1 && h.Get("Connection") == "" {
+	if h := w.Header(); (fullDuplex && r.ProtoMajor == 1 || isWithheld(r)) && h.Get("Connection") == "" {
 		h.Set("Connection", "close")
 		b.closing = h
 	}

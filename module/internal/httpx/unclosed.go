@@ -4,6 +4,8 @@ import (
 	"io"
 	"net/http"
 	"sync/atomic"
+
+	"golang.org/x/net/http/httpguts"
 )
 
 // Unclosed returns the body of a request in a form that handlers behind cannot close, as the
@@ -22,6 +24,7 @@ func Unclosed(r *http.Request) io.ReadCloser {
 type unclosed struct {
 	body   io.Reader
 	closed atomic.Bool
+	read   atomic.Bool // a part of it, at least, or in vain
 }
 
 // Read implements io.Reader.
@@ -29,7 +32,22 @@ func (u *unclosed) Read(p []byte) (int, error) {
 	if u.closed.Load() {
 		return 0, http.ErrBodyReadAfterClose
 	}
+	u.read.Store(true)
 	return u.body.Read(p)
+}
+
+// isWithheld reports whether the client waits for `100 Continue` before it sends the body of a request, which net/http sends
+// when the body is first read.
+func isWithheld(r *http.Request) bool {
+	if r.ProtoMajor != 1 || !httpguts.HeaderValuesContainsToken(r.Header["Expect"], "100-continue") {
+		return false
+	}
+	body := r.Body
+	if left, ok := body.(*timedBody); ok {
+		body = left.ReadCloser
+	}
+	u, ok := body.(*unclosed)
+	return !ok || !u.read.Load()
 }
 
 // Close stops this handler's reads and leaves the client's body open.
