@@ -54,7 +54,7 @@ var allowed = map[string][]string{
 	"module/rest/...":                       {"module/rest/charset", "module/rest/envelope", "module/internal/rest/splice"},
 	"module/rest/charset":                   nil,
 	"module/internal/rest/openapi":          {"module/internal/rest/answer", "module/internal/rest/etag", "module/internal/rest/mapping", "module/internal/rest/operation", "module/internal/rest/routes", "module/internal/rest/batch", "module/internal/webui", "module/rest/job", "module/rest/list", "module/rest/resource", "module/rest/validate"},
-	"module/internal/rest/translate":        {"module/internal/rest/answer", "module/rest/list", "module/rest/resource", "module/internal/rest/xmljson"},
+	"module/internal/rest/translate":        {"module/internal/rest/answer", "module/internal/rest/responsewriter", "module/rest/list", "module/rest/resource", "module/internal/rest/xmljson"},
 	"module/internal/rest/batch":            {"module/internal/rest/answer", "module/internal/rest/mapping", "module/internal/rest/operation", "module/internal/rest/routes", "module/rest/validate"},
 	"module/internal/rest/conceal":          {"module/internal/rest/request", "module/internal/rest/responsewriter", "module/rest/supply"},
 	"module/internal/rest/signin":           {"module/internal/rest/conceal", "module/internal/rest/mapping", "module/internal/rest/operation", "module/internal/rest/request", "module/internal/rest/responsewriter", "module/rest/login", "module/rest/supply"},

@@ -15,6 +15,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
 	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
+	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/turns"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
@@ -96,7 +97,13 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	if err := h.readRequest(c, d.match); err != nil {
 		return err
 	}
-	return h.handlerOf(c, h.operate)(w, &c.Call)
+	if !d.match.Head {
+		return h.handlerOf(c, h.operate)(w, &c.Call)
+	}
+	ctx, surplus := responsewriter.NewSurplus(r.Context())
+	c.Request = c.Request.WithContext(ctx)
+	w = responsewriter.NewHead(w, surplus)
+	return surplus.Send(func() error { return h.handlerOf(c, h.operate)(w, &c.Call) })
 }
 
 // newCall returns the call of a request whose version is chosen.

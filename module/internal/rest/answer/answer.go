@@ -25,8 +25,6 @@ type Caller struct {
 type Request struct {
 	// Values are the decoded values of the path's placeholders.
 	Values []string
-	// Head: only the header is sent.
-	Head bool
 	// ReadByPost: the operation reads, but the upstream was asked with a POST. Its 201 created nothing: some
 	// frameworks answer every POST so.
 	ReadByPost bool

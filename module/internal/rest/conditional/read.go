@@ -1,6 +1,7 @@
 package conditional
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/etag"
@@ -26,8 +27,12 @@ func (t *Tags) read(next operation.Handler) operation.Handler {
 			}
 			bare.OnAnswer = func(h http.Header) { theirs = h.Get("Etag") }
 		}
-		bare.Match.Head = false // the tag of a HEAD is that of the GET; nobody sends the body
 		held := responsewriter.NewHold(w, maxTagged)
+		if conditions.HasNoneMatch {
+			var ctx context.Context
+			ctx, held.Surplus = responsewriter.NewSurplus(bare.Request.Context())
+			bare.Request = bare.Request.WithContext(ctx)
+		}
 		give := func(tag etag.Tag) (notModified bool) {
 			held.Header().Set("ETag", tag.String())
 			if notModified = conditions.HasNoneMatch && (conditions.NoneMatch.Any || conditions.NoneMatch.Resembles(tag)); notModified {
@@ -56,7 +61,7 @@ func (t *Tags) read(next operation.Handler) operation.Handler {
 			tag, ok := etag.Derive(theirs, plan)
 			return ok && give(tag)
 		}
-		if err := next(held, bare); err != nil {
+		if err := held.Surplus.Send(func() error { return next(held, bare) }); err != nil {
 			return operation.HeldError(held, err)
 		}
 		if !held.Passed() && !held.Cut() && held.Status() != 0 {

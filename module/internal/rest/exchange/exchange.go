@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
 	"github.com/gatehouse/gatehouse/module/internal/rest/headerfilter"
 	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
+	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
@@ -44,6 +45,8 @@ type Exchange struct {
 	MediaType string
 	// Locate turns an address of the API into the client's. Nil: addresses stay.
 	Locate func(location string) (string, bool)
+	// Surplus ends the request when nothing more of its answer is needed. It may be nil.
+	Surplus *responsewriter.Surplus
 }
 
 // Send sends r, the API's request, and answers a client, whose own request is client.
@@ -120,7 +123,7 @@ func (x *Exchanger) SendAlone(w http.ResponseWriter, r *http.Request, e Exchange
 	defer translated.Release()
 	shaped := envelope.NewWriter(translated, r, e.Dialect)
 	e.Dialect.Ask(r.Header)
-	if err = e.To.ServeHTTP(shaped, r); err == nil {
+	if err = e.Surplus.Send(func() error { return e.To.ServeHTTP(shaped, r) }); err == nil && !e.Surplus.Ended() {
 		shaped.Finish()
 		if f := translated.Finish(); f != nil {
 			err = x.Unreadable(f)

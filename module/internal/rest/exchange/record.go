@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -17,6 +18,11 @@ func (x *Exchanger) Record(up mapping.Upstream, e Exchange, limit int, newReques
 	up.Set["Upgrade"] = nil // there is nobody to talk to
 	rec := responsewriter.NewRecorder(limit)
 	r := newRequest(rec, up)
+	if !e.Answer.Writes() {
+		var ctx context.Context
+		ctx, rec.Surplus = responsewriter.NewSurplus(r.Context())
+		r, e.Surplus = r.WithContext(ctx), rec.Surplus
+	}
 	err := x.SendAlone(rec, r, e)
 	if err == nil && rec.Status() >= 300 && rec.Status() < 400 {
 		err = errRedirected

@@ -19,6 +19,8 @@ type Hold struct {
 	// Full is called when the body exceeds the limit. If it returns true, the answer stays held
 	// and the rest of the body is dropped. Nil: the answer passes.
 	Full func() bool
+	// Surplus is what is dropped. Nil: all of it is read.
+	Surplus *Surplus
 
 	limit  int
 	before http.Header // the header as it was before the handler was called
@@ -78,7 +80,7 @@ func (w *Hold) Write(p []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
 	switch {
 	case w.drops:
-		return len(p), nil
+		return w.drop(p)
 	case w.passed:
 		return w.ResponseWriter.Write(p)
 	}
@@ -90,13 +92,21 @@ func (w *Hold) Write(p []byte) (int, error) {
 	w.cut = true
 	if w.Full != nil && w.Full() {
 		w.drops = true
-		return len(p), nil
+		_, err := w.drop(p[room:])
+		return len(p), err
 	}
 	if err := w.Pass(); err != nil {
 		return 0, err
 	}
 	_, err := w.ResponseWriter.Write(p[room:])
 	return len(p), err
+}
+
+func (w *Hold) drop(p []byte) (int, error) {
+	if err := w.Surplus.add(len(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // ReadFrom keeps the body from bypassing Write while the answer is held.
@@ -138,6 +148,7 @@ func (w *Hold) Pass() error {
 // Empty makes the held answer one of status without a body; what follows of the body is dropped.
 func (w *Hold) Empty(status int) {
 	w.status, w.drops, w.body = status, true, nil
+	w.Surplus.begin()
 	for _, name := range []string{"Content-Length", "Content-Type", "Content-Encoding", "Trailer"} {
 		w.Header().Del(name)
 	}

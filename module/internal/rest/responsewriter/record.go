@@ -15,6 +15,10 @@ type Reply struct {
 
 // Recorder keeps an answer in memory, and of its body no more than a limit.
 type Recorder struct {
+	// Surplus is what exceeds the limit; an answer that streams, whose end is not awaited, is one from its beginning.
+	// Nil: all is read.
+	Surplus *Surplus
+
 	header http.Header
 	status int
 	body   []byte
@@ -34,16 +38,25 @@ func (w *Recorder) Header() http.Header { return w.header }
 func (w *Recorder) WriteHeader(status int) {
 	if w.status == 0 && status >= http.StatusOK {
 		w.status = status
+		if w.Surplus != nil && Streams(w.header) {
+			w.cut = true
+			w.Surplus.begin()
+		}
 	}
 }
 
-// Write keeps what fits. It accepts the rest too: an API whose answer is not read to its end
-// may take that for a failure of its own.
+// Write keeps what fits. Without a Surplus it accepts the rest too: an API whose answer to a change is not read to its
+// end may take that for a failure of its own.
 func (w *Recorder) Write(p []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
 	room := min(w.limit-len(w.body), len(p))
 	w.body = append(w.body, p[:room]...)
-	w.cut = w.cut || room < len(p)
+	if room < len(p) {
+		w.cut = true
+		if err := w.Surplus.add(len(p) - room); err != nil {
+			return room, err
+		}
+	}
 	return len(p), nil
 }
 

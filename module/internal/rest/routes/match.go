@@ -78,6 +78,6 @@ func (m Match) Request(a mapping.Asked) (mapping.Upstream, *envelope.Refusal) {
 func (m Match) Answer(up mapping.Upstream, c answer.Caller) *answer.Answer {
 	o := m.Operation
 	return o.Answers.New(answer.Request{
-		Values: m.Values, Head: m.Head, ReadByPost: o.Requests.ReadsByPost(), List: up.List, Sealer: up.Sealer, Bound: up.Bound,
+		Values: m.Values, ReadByPost: o.Requests.ReadsByPost(), List: up.List, Sealer: up.Sealer, Bound: up.Bound,
 	}, c)
 }

@@ -162,9 +162,6 @@ func (b *body) passRaw(text []byte) error {
 // writeDecoded takes bytes behind the beginning of the text.
 func (b *body) writeDecoded(p []byte) error {
 	if b.raw {
-		if b.answer.Head {
-			return nil
-		}
 		_, err := b.w.ResponseWriter.Write(p)
 		return err
 	}
@@ -180,9 +177,6 @@ func (b *body) Write(p []byte) (int, error) {
 			return len(p), nil
 		}
 		b.commit()
-	}
-	if b.answer.Head {
-		return len(p), nil
 	}
 	return b.w.ResponseWriter.Write(p)
 }
@@ -275,9 +269,7 @@ func (b *body) commit() {
 		h.Set("Content-Length", strconv.Itoa(len(b.held)))
 	}
 	w.sendHeader()
-	if !a.Head {
-		_, _ = w.ResponseWriter.Write(b.held) // the next write, or nobody, tells of a client that has gone
-	}
+	_, _ = w.ResponseWriter.Write(b.held) // the next write, or nobody, tells of a client that has gone
 	returnBuffer(b.held)
 	b.held = nil
 	back()

@@ -68,7 +68,7 @@ func (p *peek) write(b []byte) error {
 }
 
 func (p *peek) writeBody(b []byte) error {
-	if p.w.swallow || p.w.config.Answer.Head || len(b) == 0 {
+	if p.w.swallow || len(b) == 0 {
 		return nil
 	}
 	_, err := p.w.ResponseWriter.Write(b)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
+	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
@@ -43,6 +44,7 @@ type Writer struct {
 	swallow   bool  // nothing of the body is passed on
 	wrote     bool  // WriteHeader was called
 	committed bool
+	surplus   bool // nothing more of the body is needed
 	linked    bool // the header's Link is ours
 	failure   *Failure
 	missed    *Failure // what was not found in the answer to a write that succeeded
@@ -224,7 +226,12 @@ func (w *Writer) Write(p []byte) (int, error) {
 		}
 		return len(p), nil
 	case w.body != nil:
-		if err := w.body.write(p); err != nil {
+		err := w.body.write(p)
+		if errors.Is(err, responsewriter.ErrSurplus) {
+			w.surplus = true
+			return 0, err
+		}
+		if err != nil {
 			w.noteFailure(failureOf(err))
 			if w.failure != nil {
 				return 0, w.failure
@@ -269,6 +276,9 @@ func (w *Writer) Failed() *Failure { return w.failure }
 // Committed; otherwise the connection is to be aborted, so that nobody takes what was
 // sent for the whole.
 func (w *Writer) Finish() *Failure {
+	if w.surplus {
+		return nil
+	}
 	if w.failure == nil && w.peek != nil {
 		if err := w.peek.close(); err != nil {
 			w.failure = failureOf(err)
