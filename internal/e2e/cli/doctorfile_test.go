@@ -154,7 +154,7 @@ func TestDoctorChecksAFileAndItsGateway(t *testing.T) {
 	p := g.Run(t, site)
 	defer p.Stop()
 	r := program(t, "", "gatehouse", "doctor", "--config", g.WriteFile(t, "Caddyfile", g.Text(site)))
-	for _, part := range []string{"Caddyfile can be loaded", "endpoint at " + strings.TrimPrefix(g.Admin, "http://") + " answers", "answers with its metadata"} {
+	for _, part := range []string{"Caddyfile can be loaded", "endpoint at " + strings.TrimPrefix(g.Admin, "http://") + " answers", "answers with its metadata", "the running gateway: "} {
 		if !strings.Contains(r.out, part) {
 			t.Errorf("no %q in %+v", part, r)
 		}
@@ -163,6 +163,41 @@ func TestDoctorChecksAFileAndItsGateway(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	if r := program(t, "", "gatehouse", "doctor", "--config", "Caddyfile", "--address", "localhost:1"); r.code != 1 || !strings.Contains(r.err, "give one of them") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestDoctorChecksAFileBesideAnotherGateway(t *testing.T) {
+	other := prepare(t)
+	p := other.Run(t, site)
+	defer p.Stop()
+	g := prepare(t)
+	text := strings.Replace(g.Text(site), "admin "+strings.TrimPrefix(g.Admin, "http://"), "admin "+strings.TrimPrefix(other.Admin, "http://"), 1)
+	r := program(t, "", "gatehouse", "doctor", "--config", g.WriteFile(t, "Caddyfile", text))
+	if r.code != 0 || !strings.Contains(r.out, "another gateway, "+other.ID+", runs at") || strings.Contains(r.out, "the running gateway") || strings.Count(r.out, other.ID) != 1 {
+		t.Errorf("%+v", r)
+	}
+	l, err := net.Listen("tcp", ":"+strings.Split(g.API, ":")[2])
+	harness.FailOn(t, err)
+	defer l.Close()
+	for name, text := range map[string]string{
+		"another gateway":                        text,
+		"the gateway, with one port that is new": strings.Replace(other.Text(site), strings.TrimPrefix(other.API, "http://"), strings.TrimPrefix(g.API, "http://"), 1),
+	} {
+		r := program(t, "", "gatehouse", "doctor", "--config", g.WriteFile(t, "Caddyfile", text))
+		if r.code != 1 || strings.Count(r.out, "another process listens on") != 1 {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+func TestDoctorSaysHowToNameACaddyfile(t *testing.T) {
+	g := prepare(t)
+	name := g.WriteFile(t, "site.caddy", g.Text(site))
+	if r := program(t, "", "gatehouse", "doctor", "--config", name); r.code != 1 || !strings.Contains(r.out, "add `--adapter caddyfile`") {
+		t.Errorf("%+v", r)
+	}
+	if r := program(t, "", "gatehouse", "doctor", "--config", name, "--adapter", "caddyfile"); r.code != 0 || !strings.Contains(r.out, "site.caddy can be loaded") {
 		t.Errorf("%+v", r)
 	}
 }

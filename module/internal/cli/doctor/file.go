@@ -21,7 +21,7 @@ type File struct {
 	Source  []byte // as it was written
 	json    []byte // what the adapter made of it
 	changed time.Time
-	running bool // a gateway answers at its admin endpoint, and has its ports
+	running *explain.Configuration // of the gateway at its admin endpoint, nil if there is none or another one
 }
 
 // file is a File while it is checked.

@@ -3,7 +3,6 @@ package doctor
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"os"
@@ -207,14 +206,14 @@ func (f *file) clock(now time.Time) (out adminapi.Findings) {
 
 // ports looks for addresses on which somebody else listens.
 func (f *file) ports() (out adminapi.Findings) {
-	if f.running {
-		return nil // the gateway itself
+	tried, others := make(map[string]bool), "and no gateway answers at the admin endpoint"
+	if f.running != nil {
+		others = "and not the running gateway"
 	}
-	tried := make(map[string]bool)
 	for _, name := range explain.SortedKeys(f.Servers) {
 		for _, l := range f.Servers[name].Listen {
 			address, err := caddy.ParseNetworkAddress(l)
-			if err != nil || address.IsUnixNetwork() || address.IsFdNetwork() || address.PortRangeSize() != 1 || tried[l] {
+			if err != nil || address.IsUnixNetwork() || address.IsFdNetwork() || address.PortRangeSize() != 1 || tried[l] || f.holds(address.StartPort) {
 				continue
 			}
 			tried[l] = true
@@ -225,7 +224,7 @@ func (f *file) ports() (out adminapi.Findings) {
 			}
 			switch {
 			case errors.Is(err, syscall.EADDRINUSE):
-				out.Fail("ports", "end what `ss -ltnp` shows there, or change the site's port", "another process listens on %s, and no gateway answers at the admin endpoint", fmt.Sprint(l))
+				out.Fail("ports", "end what `ss -ltnp` shows there, or change the site's port", "another process listens on %s, %s", l, others)
 			case errors.Is(err, syscall.EADDRNOTAVAIL):
 				out.Fail("ports", "correct `bind`, or bring the address up", "%s is no address of this machine", l)
 			case errors.Is(err, os.ErrPermission):
@@ -234,4 +233,17 @@ func (f *file) ports() (out adminapi.Findings) {
 		}
 	}
 	return out
+}
+
+// holds reports whether the running gateway listens on a port itself.
+func (f *file) holds(port uint) bool {
+	if f.running == nil {
+		return false
+	}
+	for _, s := range f.running.Servers {
+		if s.ListensOn(port) {
+			return true
+		}
+	}
+	return false
 }

@@ -6,11 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 	"github.com/gatehouse/gatehouse/module/internal/cli/adminclient"
+	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
 )
 
 // Running asks a gateway through its admin API, and checks its configuration and the issuer as it is reached from
@@ -53,7 +55,11 @@ func WithFile(ctx context.Context, name, adapter string) (out adminapi.Findings)
 		f.json, _, _, err = caddycmd.LoadConfig(name, adapter)
 	}
 	if err != nil {
-		out.Fail("configuration", "correct what the message names; `caddy adapt` reads the file in the same way", "%v", err)
+		remedy := "correct what the message names; `caddy validate` reads the file in the same way"
+		if base := strings.ToLower(f.Name); adapter == "" && !strings.HasPrefix(base, "caddyfile") && !strings.HasSuffix(base, ".caddyfile") && filepath.Ext(base) != ".json" {
+			remedy = "if it is a Caddyfile, add `--adapter caddyfile`, which `caddy run` and `caddy reload` need for this name, too; otherwise correct what the message names"
+		}
+		out.Fail("configuration", remedy, "%v", err)
 		return out
 	}
 	if info, err := os.Stat(name); err == nil {
@@ -61,19 +67,60 @@ func WithFile(ctx context.Context, name, adapter string) (out adminapi.Findings)
 	}
 	var running adminapi.Findings
 	if admin, err := adminclient.New("", name, adapter); err == nil {
-		running = Running(ctx, admin)
-		if f.running = running[0].Grade == adminapi.GradeOK; !f.running {
-			running = nil
-			running.OK("admin", "no gateway answers at %s: only the file is checked", admin.Address)
-		}
+		running = f.examineRunning(ctx, admin)
 	}
 	out = f.check(ctx)
 	for _, one := range running {
 		if !slices.ContainsFunc(out, func(o adminapi.Finding) bool {
 			return o.Check == one.Check && o.Grade == one.Grade && o.Message == one.Message
 		}) {
+			if f.running != nil {
+				one.Message = "the running gateway: " + one.Message
+			}
 			out = append(out, one)
 		}
 	}
 	return out
+}
+
+// examineRunning checks the gateway at the admin endpoint of the file, if it is the one that the file is for.
+func (f *File) examineRunning(ctx context.Context, admin *adminclient.Client) (out adminapi.Findings) {
+	var running, own *explain.Configuration
+	config, err := admin.Configuration(ctx)
+	if err == nil {
+		running, err = explain.ReadAny(config)
+	}
+	if err == nil {
+		own, err = explain.ReadAny(f.json)
+	}
+	if err == nil && running.App != nil && !sameGateway(own, running) {
+		out.Warn("admin", "give this file another `admin` address if both are to run: `caddy reload` replaces the configuration of the other one",
+			"another gateway, %s, runs at %s: only the file is checked", running.App.Issuer, admin.Address)
+		return out
+	}
+	if err == nil {
+		out = Running(ctx, admin)
+	}
+	if err != nil || out[0].Grade != adminapi.GradeOK {
+		out = nil
+		out.OK("admin", "no gateway answers at %s: only the file is checked", admin.Address)
+		return out
+	}
+	f.running = running
+	return out
+}
+
+// sameGateway reports whether two configurations can be of one gateway: they have its issuer or a listener in common.
+func sameGateway(a, b *explain.Configuration) bool {
+	if a.App != nil && b.App != nil && a.App.Issuer == b.App.Issuer {
+		return true
+	}
+	for _, s := range a.Servers {
+		for _, other := range b.Servers {
+			if slices.ContainsFunc(s.Listen, func(l string) bool { return slices.Contains(other.Listen, l) }) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -93,10 +93,19 @@ func (s Server) ListensFor(q Question) bool {
 			return false
 		}
 	}
+	return s.listens(uint(n))
+}
+
+func (s Server) listens(port uint) bool {
 	return slices.ContainsFunc(s.Listen, func(l string) bool {
 		at, err := caddy.ParseNetworkAddress(l)
-		return err == nil && !at.IsUnixNetwork() && uint(n) >= at.StartPort && uint(n) <= at.EndPort
+		return err == nil && !at.IsUnixNetwork() && port >= at.StartPort && port <= at.EndPort
 	})
+}
+
+// ListensOn reports whether Caddy listens on a port for the server, also to redirect plain http to it.
+func (s Server) ListensOn(port uint) bool {
+	return s.listens(port) || port == s.httpPort && s.Redirects() && !s.Plain()
 }
 
 // Hosts returns the hosts to ask for: the one of the question, or all that the routes name.
