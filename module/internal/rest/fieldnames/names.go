@@ -67,6 +67,16 @@ func (n *Names) Ours(theirs string) string {
 	return cmp.Or(n.ours[theirs], theirs)
 }
 
+// Theirs returns the upstream's name of a member that clients know by a name. It reports false for a name that clients do
+// not use, and for a member that answers have in another place.
+func (n *Names) Theirs(ours string) (theirs string, ok bool) {
+	if theirs, renamed := n.config.Rename[ours]; renamed {
+		return theirs, true
+	}
+	_, lifted := n.config.Lift[ours]
+	return ours, !lifted && !n.isTheirs(ours)
+}
+
 // Renamed reports whether clients have another name for a member of bodies.
 func (n *Names) Renamed(theirs string) bool { return n.ours[theirs] != "" }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/list"
@@ -117,7 +118,26 @@ func (m *Mapping) translateQuery(asked url.Values) (url.Values, *envelope.Refusa
 			theirs.Set(names[i].Their(), asked.Get(name))
 		}
 	}
-	return theirs, nil
+	return theirs, m.translateSort(theirs)
+}
+
+// translateSort writes the fields of a sort that no configuration has declared by the upstream's names.
+func (m *Mapping) translateSort(theirs url.Values) *envelope.Refusal {
+	declared := slices.ContainsFunc(m.Resource.Query, func(n list.Name) bool { return n.Their() == "sort" })
+	if !m.ListLike || declared || !theirs.Has("sort") {
+		return nil
+	}
+	fields := strings.Split(theirs.Get("sort"), ",")
+	for i, field := range fields {
+		name := strings.TrimPrefix(field, "-")
+		their, ok := m.Names.Theirs(name)
+		if !ok {
+			return envelope.Invalid("sort", "is not a field of this list")
+		}
+		fields[i] = field[:len(field)-len(name)] + their
+	}
+	theirs.Set("sort", strings.Join(fields, ","))
+	return nil
 }
 
 // ByCursor reports whether clients page through the list with cursors, so that Asked needs a Sealer.
