@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/charset"
 )
@@ -78,16 +79,11 @@ func (d *dialect) legible(status int, method, media string, h http.Header) (text
 		return false, false
 	}
 	disposition, _, _ := strings.Cut(h.Get("Content-Disposition"), ";")
-	if !d.bodies || method == http.MethodHead || strings.EqualFold(strings.TrimSpace(disposition), "attachment") || endless[media] {
+	if !d.bodies || method == http.MethodHead || strings.EqualFold(strings.TrimSpace(disposition), "attachment") || httpx.IsStream(media) {
 		return false, false
 	}
 	labelled := IsJSON(media)
 	return (labelled || MaybeJSON(media)) && decodes(h), d.notJSON && !labelled
-}
-
-// endless are the media types of streams without an end.
-var endless = map[string]bool{
-	"text/event-stream": true, "application/x-ndjson": true, "application/ndjson": true, "application/jsonl": true, "application/json-seq": true,
 }
 
 // coding returns the content coding, or "" for none.

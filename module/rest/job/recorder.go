@@ -6,16 +6,13 @@ import (
 	"math"
 	"mime"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
-
-// lineTypes are the media types of JSON lines.
-var lineTypes = []string{"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines", "application/jsonlines"}
 
 // Recorder receives the upstream's answer: of JSON lines, each of which may report the progress,
 // it keeps the last one, and otherwise the whole. It keeps no more than a result may have.
@@ -46,7 +43,7 @@ func (w *Recorder) WriteHeader(status int) {
 	}
 	w.status = status
 	media, _, _ := mime.ParseMediaType(w.header.Get("Content-Type"))
-	w.lines = w.told != nil && status < http.StatusMultipleChoices && slices.Contains(lineTypes, media)
+	w.lines = w.told != nil && status < http.StatusMultipleChoices && httpx.IsLines(media)
 }
 
 // Write keeps what there is room for. The rest is read, too: an upstream that cannot send its

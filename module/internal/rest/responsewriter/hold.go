@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
@@ -167,9 +168,6 @@ func (w *Hold) Added() http.Header {
 
 // Streams reports whether an answer is one of events or lines, which arrive over time.
 func Streams(h http.Header) bool {
-	switch media, _ := envelope.MediaType(h); media {
-	case "text/event-stream", "application/x-ndjson", "application/jsonl", "application/json-seq":
-		return true
-	}
-	return false
+	media, _ := envelope.MediaType(h)
+	return httpx.IsStream(media)
 }

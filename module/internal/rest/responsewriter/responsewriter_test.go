@@ -56,7 +56,7 @@ func TestHoldBuffersAnAnswerUntilItPasses(t *testing.T) {
 }
 
 func TestHoldPassesStreams(t *testing.T) {
-	for media, want := range map[string]bool{"text/event-stream; charset=utf-8": true, "application/jsonl": true, "application/json": false, "": false} {
+	for media, want := range map[string]bool{"text/event-stream; charset=utf-8": true, "application/jsonl": true, "application/ndjson": true, "application/x-jsonlines": true, "application/json": false, "": false} {
 		held := responsewriter.NewHold(httptest.NewRecorder(), 100)
 		held.Header().Set("Content-Type", media)
 		if held.WriteHeader(http.StatusOK); held.Passed() != want {
