@@ -213,3 +213,15 @@ func TestContradictoryDeclarationsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestClientsNameIsTranslatedUnlessItIsTheUpstreams(t *testing.T) {
+	n, err := fieldnames.New(&resource.Resource{Rename: map[string]string{"title": "subject"}, Lift: map[string]string{"text": "/body/raw"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ours, want := range map[string]string{"title": "subject", "id": "id", "subject": "", "text": ""} {
+		if theirs, ok := n.Theirs(ours); ok != (want != "") || ok && theirs != want {
+			t.Errorf("%s: %s %t, want %q", ours, theirs, ok, want)
+		}
+	}
+}

@@ -122,17 +122,17 @@ func (m *Mapping) translateQuery(asked url.Values) (url.Values, *envelope.Refusa
 }
 
 // translateSort writes the fields of a sort that no configuration has declared by the upstream's names.
-func (m *Mapping) translateSort(theirs url.Values) *envelope.Refusal {
-	declared := slices.ContainsFunc(m.Resource.Query, func(n list.Name) bool { return n.Their() == "sort" })
-	if !m.ListLike || declared || !theirs.Has("sort") {
+func (c *Config) translateSort(theirs url.Values) *envelope.Refusal {
+	declared := slices.ContainsFunc(c.Resource.Query, func(n list.Name) bool { return n.Their() == "sort" })
+	if !c.ListLike || declared || !theirs.Has("sort") {
 		return nil
 	}
 	fields := strings.Split(theirs.Get("sort"), ",")
 	for i, field := range fields {
 		name := strings.TrimPrefix(field, "-")
-		their, ok := m.Names.Theirs(name)
+		their, ok := c.Names.Theirs(name)
 		if !ok {
-			return envelope.Invalid("sort", "is not a field of this list")
+			return envelope.Invalid("sort", "must name members of this list")
 		}
 		fields[i] = field[:len(field)-len(name)] + their
 	}
