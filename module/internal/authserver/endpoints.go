@@ -64,7 +64,7 @@ func newEndpoints(s *Server) (e endpoints, err error) {
 		ClientIP: s.ClientIP, Now: s.Now,
 	}
 	e.revoke = &revocation.Endpoint{
-		Issuer: s.issuer, Families: e.families, Verify: s.Issued.Verify, Revocations: s.Revocations, Store: s.Store,
+		Issuer: s.issuer, Families: e.families, Verify: s.Issued.Verify, Revocations: s.Revocations,
 		Attempts: s.Attempts, Count: s.Metrics.Revocation, Audit: s.Audit, Respond: s.respond, Now: s.Now,
 	}
 	e.introspect = &introspection.Endpoint{

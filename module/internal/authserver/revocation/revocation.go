@@ -36,7 +36,6 @@ type Endpoint struct {
 	// errors are technical.
 	Verify      func(ctx context.Context, raw string) (*token.Access, error)
 	Revocations ending.Revoker
-	Store       store.Backend // where Revocations are kept
 	// Attempts counts revocations, under keys that begin with "revoke:".
 	Attempts *lockout.Book
 	// Count counts requests; outcome is "revoked", "nothing" (there was nothing to revoke), the error code or "client_gone".
@@ -109,12 +108,11 @@ func (t *Endpoint) revokeFamily(ctx context.Context, g store.Grant) (outcome str
 // revokeAccess revokes one access token and nothing else of its grant.
 func (t *Endpoint) revokeAccess(ctx context.Context, client *oauth.Client, sent string) (outcome string, err error) {
 	access, err := t.Verify(ctx, sent)
-	if dead := token.RevokedBefore(err); dead != nil {
-		// Perhaps by a request that was told 503: it reached the guards, but not the replicas.
-		if err := store.Confirm(ctx, t.Store, revocationOf(dead).Key()); err != nil {
-			return "", oauth.Unavailable(err)
-		}
-		return nothing, nil
+	// It may have been revoked by a request that was told 503, which reached the guards, but not the replicas of the store; or the
+	// store may have lost that since. So it is revoked again.
+	dead := token.RevokedBefore(err)
+	if dead != nil && dead.Issuer == t.Issuer && dead.Client == client.ID {
+		access, err = dead, nil
 	}
 	if elsewhere := token.AliveElsewhere(err, t.Now()); elsewhere != nil {
 		access, err = elsewhere, nil
@@ -132,19 +130,19 @@ func (t *Endpoint) revokeAccess(ctx context.Context, client *oauth.Client, sent 
 	if err := refusal.Limited(t.Attempts.Take("revoke:"+client.ID+"|"+access.Subject, perSubject)); err != nil {
 		return "", err
 	}
-	revocation := revocationOf(access)
-	if revocation.At = t.Now(); access.IssuedAt.Time().After(revocation.At) {
-		revocation.At = access.IssuedAt.Time() // guards must remember the revocation for as long as the token lives
+	at := t.Now()
+	if issued := access.IssuedAt.Time(); issued.After(at) {
+		at = issued // guards must remember the revocation for as long as the token lives
 	}
-	if err := t.Revocations.Revoke(ctx, revocation); err != nil {
+	err = t.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeToken, Value: access.ID, At: at, Client: access.Client})
+	if err != nil {
 		return "", oauth.Unavailable(err)
+	}
+	if dead != nil {
+		return nothing, nil
 	}
 	t.Audit.Record(ctx, audit.Event{
 		Name: audit.Revoke, Client: client.ID, Subject: access.Subject, Grant: access.Grant, Scopes: access.Scopes, Reason: "access_token",
 	})
 	return revoked, nil
-}
-
-func revocationOf(a *token.Access) store.Revocation {
-	return store.Revocation{Of: store.RevokeToken, Value: a.ID, Client: a.Client}
 }
