@@ -294,7 +294,7 @@ func TestUpstreamThatDemandsAConditionGetsItsWeakTag(t *testing.T) {
 		tag := r.do("writer", "GET", path, "").Header.Get("Etag")
 		d.lines()
 		p := r.do("writer", "PATCH", path, `{"a":1}`, "If-Match", tag)
-		if got, want := d.lines(), fmt.Sprintf(`[GET PATCH If-Unmodified-Since: Sat, 01 Nov 2025 10:00:00 GMT PATCH If-Match: W/"v%d"]`, 2*i); p.Status != 200 || fmt.Sprint(got) != want || d.body != `{"a":1}` {
+		if got, want := d.lines(), fmt.Sprintf(`[GET PATCH PATCH If-Match: W/"v%d"]`, 2*i); p.Status != 200 || fmt.Sprint(got) != want || d.body != `{"a":1}` {
 			t.Errorf("%s: %d %s, %q, want %s; sent %s", path, p.Status, p.Body, got, want, d.body)
 		}
 		tag = r.do("writer", "GET", path, "").Header.Get("Etag")
@@ -328,8 +328,11 @@ func TestDemandedConditionIsMetForAnyBody(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	deadline := time.Now().Add(20 * time.Second)
 	for reads := 0; reads < 70; reads += len(d.lines()) { // the gateway has seen all of them
-		time.Sleep(time.Millisecond)
+		if time.Sleep(time.Millisecond); time.Now().After(deadline) {
+			t.Fatalf("the API was asked %d times", reads)
+		}
 	}
 	for i, path := range []string{"/documents/7", "/plain/7"} {
 		for _, method := range []string{"PUT", "PATCH"} {
@@ -419,9 +422,8 @@ func TestUpstreamWithDatesNoticesAnotherWriter(t *testing.T) {
 	}{
 		{"If-Unmodified-Since", "Sat, 01 Nov 2025 10:00:00 GMT", 412},
 		{"If-Unmodified-Since", "Sat, 01 Nov 2025 11:00:00 GMT", 412},
-		{"If-Match", read.Header.Get("Etag"), 412},
-		{"If-None-Match", `"other"`, 412},
-		{"If-Match", "*", 204}, // it exists all the time, but matches nothing where there are no tags
+		{"If-Match", read.Header.Get("Etag"), 204}, // of dates within a second, APIs have different opinions
+		{"If-Match", "*", 204},                     // it exists all the time, but matches nothing where there are no tags
 		{"", "", 204},
 	} {
 		version.Store(0)

@@ -96,7 +96,7 @@ func (s *state) condition(c etag.Conditions) (name, value string) {
 		}
 	case s.theirs != "":
 		return "If-Match", s.theirs
-	case s.date != "":
+	case s.date != "" && !c.Any(): // not for tags: an API that compares parts of a second with its own date would refuse them for ever
 		return "If-Unmodified-Since", s.date
 	}
 	return "", ""
