@@ -123,19 +123,24 @@ func TestWriteAnsweredWithNothingOrAWordSucceeds(t *testing.T) {
 		wantError(t, r.do("writer", http.MethodPut, "/words/7", `{"title":"x"}`), 422, "validation_failed", "")
 	}
 	for _, c := range []struct{ media, body string }{
-		{"application/json", `{"subject":"x`}, {"application/json", "["}, {"application/json", "<html>"}, {"text/html", "<html>"}, {"text/plain", `{"subject":`},
+		{"application/json", `{"subject":"x`}, {"application/json", "["}, {"application/json", "Internal Server Error"}, {"application/json", "<html>"}, {"text/html", "<html>"}, {"text/plain", `{"subject":`},
 	} {
 		u.Answer(says(c.media, c.body))
 		wantError(t, r.do("writer", http.MethodPut, "/lists/7", `{"title":"x"}`), 502, "upstream_error", "")
 	}
 	// So has one that says it is compressed, or a document of XML, and is nothing.
 	for name, value := range map[string]string{"Content-Encoding": "gzip", "Content-Type": "application/xml"} {
-		u.Answer(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			w.Header().Set(name, value)
-		})
-		if p := r.do("writer", http.MethodPut, "/lists/7", `{"title":"x"}`); p.Status != 204 {
-			t.Errorf("%s %s: %d %s", name, value, p.Status, p.Body)
+		for _, chunked := range []bool{false, true} {
+			u.Answer(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.Header().Set(name, value)
+				if chunked {
+					_ = http.NewResponseController(w).Flush()
+				}
+			})
+			if p := r.do("writer", http.MethodPut, "/lists/7", `{"title":"x"}`); p.Status != 204 {
+				t.Errorf("%s %s, chunked %v: %d %s", name, value, chunked, p.Status, p.Body)
+			}
 		}
 	}
 }

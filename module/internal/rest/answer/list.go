@@ -77,7 +77,7 @@ func (a *Answer) IsEmptyPage(e *splice.Editor, h http.Header) bool {
 		}
 	}
 	total := a.Total(e, h, false)
-	return e.RootMissing() && !a.Failed(e) && total != nil && (*total == 0 || a.List != nil && !a.ByCursor() && int64(a.List.Page-1)*int64(a.List.Limit) >= *total)
+	return e.RootMissing() && !a.Failed(e) && total != nil && (*total == 0 || a.List != nil && !a.ByCursor() && !a.resource().List.Local() && int64(a.List.Page-1)*int64(a.List.Limit) >= *total)
 }
 
 // Seen returns what is known of a list when its header is sent.

@@ -48,7 +48,7 @@ func newBody(w *Writer) (*body, *Failure) {
 	case isXML:
 	case declared && w.config.Answer.Passes(media) && !envelope.MaybeJSON(media):
 		return nil, nil
-	case declared && !sure && !envelope.MaybeJSON(media):
+	case declared && !sure && !envelope.MaybeJSON(media) && !(strings.HasSuffix(media, "xml") && w.config.Answer.Writes()): // that may be empty
 		return nil, notJSON(w, nil)
 	case !declared && (!sure && !envelope.MaybeJSON(media) || isAttachment(h)):
 		return nil, nil
@@ -108,7 +108,7 @@ func (b *body) decideStart(whole bool) error {
 	switch {
 	case !a.Declares() && whole && len(bytes.TrimSpace(text)) == 0, b.passes && !b.sure && strange && !beginsAsJSON(text, whole):
 		return b.passRaw(raw)
-	case !ok && !b.sure && a.Declares(), !ok && b.sure && a.Writes() && !mayBeJSON(text, whole):
+	case !ok && !b.sure && a.Declares(), !ok && b.sure && a.Writes() && isWord(text) && !mayBeJSON(text, whole):
 		return notJSON(b.w, text)
 	case a.MayBeList() && a.Plan == nil && strange && beginsAsJSON(text, whole):
 		at, ok = 0, true // and something behind it
@@ -132,7 +132,7 @@ func (b *body) handleUndecodable(raw []byte, err error) error {
 	switch {
 	case !json && b.passes, !json && !b.answer.Declares():
 		return b.passRaw(raw)
-	case !json, !container && b.answer.Writes():
+	case !json, !container && b.answer.Writes() && isWord(text):
 		return notJSON(b.w, text)
 	}
 	return err

@@ -69,6 +69,15 @@ func mayBeJSON(text []byte, whole bool) bool {
 	return err == nil
 }
 
+// maxWord is the most bytes that a word has.
+const maxWord = 32
+
+// isWord reports whether a text is nothing, blanks or one word, as APIs say that a write succeeded: an error has more of them.
+func isWord(text []byte) bool {
+	text = bytes.TrimSpace(text)
+	return len(text) <= maxWord && !bytes.ContainsAny(text, " \t\r\n")
+}
+
 // holdLook is how much of an object is kept to find out whether it is a list. Of a longer
 // one whose total has not come by then it is assumed that it will. Where a total did come,
 // no more than hold is kept.

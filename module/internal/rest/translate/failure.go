@@ -56,7 +56,7 @@ func notJSON(w *Writer, text []byte) *Failure {
 		f.Err = fmt.Errorf("Content-Type %q, and neither an object nor an array", media)
 	}
 	text = bytes.TrimLeft(text, " \t\r\n")
-	page := strings.HasSuffix(media, "xml") && w.Header().Get("Content-Length") != "0" || len(text) > 0 && strings.ContainsRune("<{[", rune(text[0]))
+	page := len(text) > 0 && (strings.HasSuffix(media, "xml") || strings.ContainsRune("<{[", rune(text[0])))
 	if w.config.Answer.Writes() && !page {
 		f.Kind = Missing
 	}

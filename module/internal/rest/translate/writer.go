@@ -280,12 +280,12 @@ func (w *Writer) Finish() *Failure {
 		return nil
 	}
 	if w.failure == nil && w.peek != nil {
-		if err := w.peek.close(); err != nil {
+		if err := w.peek.close(); err != nil && !errors.Is(err, responsewriter.ErrSurplus) {
 			w.failure = failureOf(err)
 		}
 	}
 	if w.failure == nil && w.missed == nil && w.body != nil {
-		if err := w.body.close(); err != nil {
+		if err := w.body.close(); err != nil && !errors.Is(err, responsewriter.ErrSurplus) {
 			w.noteFailure(failureOf(err))
 		}
 	}
