@@ -119,6 +119,24 @@ var mistakes = map[string]func(t *testing.T) string{
 		_, token := clientToken(t, g, machine)
 		return g.Call(t, "GET", "/other", token).Body
 	},
+	"the API refused a request with the session that it gave to the gateway": func(t *testing.T) string {
+		api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // accepts a session only with its own Host
+			if w.Header().Set("Set-Cookie", "sid=1"); r.URL.Path != "/login" {
+				w.WriteHeader(http.StatusUnauthorized)
+			}
+		}))
+		t.Cleanup(api.Close)
+		g := prepare(t)
+		logged := strings.Replace(site, "admin $ADMIN", "admin $ADMIN\n\tlog default {\n\t\toutput file $DIR/gateway.log\n\t}", 1)
+		g.Start(t, strings.Replace(logged, "reverse_proxy $UPSTREAM", "api_rest {\n\t\tto "+strings.TrimPrefix(api.URL, "http://")+
+			"\n\t\tlogin {\n\t\t\tPOST /login\n\t\t\tkeep cookie\n\t\t}\n\t\tresource public\n\t}", 1))
+		if a := g.Call(t, "GET", "/public/1", ""); a.Status != http.StatusBadGateway {
+			t.Error(a.Status, a.Body)
+		}
+		log, err := os.ReadFile(filepath.Join(g.Dir, "gateway.log"))
+		harness.FailOn(t, err)
+		return string(log)
+	},
 	"the service behind the gateway cannot be reached": func(t *testing.T) string {
 		g := prepare(t)
 		g.Start(t, site)
