@@ -3,10 +3,14 @@ package translate
 import (
 	"bytes"
 	"compress/gzip"
+	"io"
 	"net/http"
+	"strings"
 	"testing"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/rest/charset"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
 func TestCompleteDocumentIsRead(t *testing.T) {
@@ -52,5 +56,19 @@ func TestCompleteDocumentIsRead(t *testing.T) {
 		case c.kind != "" && (f == nil || f.Kind != c.kind):
 			t.Errorf("%s: %s %v, want %s", c.name, got, f, c.kind)
 		}
+	}
+}
+
+// A document in XML is translated when all of it has come. What is left of the result when nothing more is needed is no failure.
+func TestSurplusOfADocumentInXMLIsNoFailure(t *testing.T) {
+	r := resource.Resource{Path: "things", FromXML: &resource.FromXML{Root: "thing"}, Rename: map[string]string{"title": "subject"}}
+	_, s := responsewriter.NewSurplus(t.Context())
+	rec := responsewriter.NewRecorder(10)
+	rec.Surplus = s
+	w := New(rec, Config{Answer: answerTo(t, r, "GET", "/things/1")})
+	w.Header().Set("Content-Type", "application/xml")
+	_, err := io.WriteString(w, "<thing><subject>"+strings.Repeat("x", 700<<10)+"</subject></thing>")
+	if f := w.Finish(); err != nil || f != nil || rec.Reply().Status != http.StatusOK || !rec.Reply().Cut || !s.Ended() {
+		t.Errorf("%v, %v, %d", err, f, rec.Reply().Status)
 	}
 }
