@@ -18,10 +18,13 @@ type Mark struct {
 	From   string `json:"from,omitempty"` // the address of a caller without a token
 }
 
-// Caller returns whose job it is: the mark without the job. All addresses of an IPv6 /48 are one caller: a customer may have a
-// /48, and would else count as 65,536.
+// Caller returns whose job it is: the mark without the job. All addresses of an IPv6 /48 are one caller: a customer who has
+// a /48 would otherwise count as 65,536 callers.
 func (m Mark) Caller() Mark {
 	m.ID = ""
+	if !m.isStranger() {
+		return m
+	}
 	if network, err := netip.ParsePrefix(m.From); err == nil {
 		m.From = netip.PrefixFrom(network.Addr(), min(network.Bits(), 48)).Masked().String()
 	}
@@ -141,7 +144,7 @@ func (p *Pool) Free(caller Mark) int {
 
 // free is negative after a reload with fewer workers. A quarter of the workers is kept for other callers: otherwise one whose
 // jobs take long would have everybody else wait for them. All callers without a token count as one here, since one person may
-// have many addresses.
+// use many addresses.
 func (p *Pool) free(caller Mark) int {
 	own := 0
 	for _, w := range p.busy {
