@@ -108,8 +108,8 @@ func (t *Endpoint) revokeFamily(ctx context.Context, g store.Grant) (outcome str
 // revokeAccess revokes one access token and nothing else of its grant.
 func (t *Endpoint) revokeAccess(ctx context.Context, client *oauth.Client, sent string) (outcome string, err error) {
 	access, err := t.Verify(ctx, sent)
-	// It may have been revoked by a request that was told 503, which reached the guards, but not the replicas of the store; or the
-	// store may have lost that since. So it is revoked again.
+	// An earlier request that was answered 503 may have revoked it: that reached the guards, but perhaps no replica of the store,
+	// and a failover may have undone it since. So the token is revoked again.
 	dead := token.RevokedBefore(err)
 	if dead != nil && dead.Issuer == t.Issuer && dead.Client == client.ID {
 		access, err = dead, nil

@@ -17,13 +17,13 @@ const (
 	surplusTime = time.Second
 )
 
-// ErrSurplus is returned to a handler that goes on writing an answer of which nothing more is needed. It is for a
-// reverse_proxy the error of a client that has cancelled its request, which is logged at level DEBUG.
+// ErrSurplus is returned to a handler that goes on writing an answer of which nothing more is needed. To Caddy's
+// reverse_proxy it looks like a client that cancelled its request, which is logged at level DEBUG only.
 var ErrSurplus = fmt.Errorf("nothing more of the answer is needed: %w", &http3.Error{Remote: true, ErrorCode: http3.ErrCodeRequestCanceled})
 
-// Surplus is what is left of the body of an API's answer to a read when nothing more of it is needed. A little of it is
-// read, because a connection to the API can be used again only when the answer has ended; then the request ends. A nil
-// Surplus is read to its end.
+// Surplus is the rest of an API's answer to a read, once nothing more of the body is needed. At most 256 KiB of it are
+// read, for at most a second, because a connection to the API can be used again only after the whole answer has come.
+// Then the request is cancelled. A nil Surplus is read to its end.
 type Surplus struct {
 	cancel context.CancelFunc
 	timer  *time.Timer // nil while the answer is needed
