@@ -76,6 +76,14 @@ const scenarios = {
     await page.waitForURL(`${APP}/`)
     await askedAgain(page)
 
+    // Libraries such as Swagger UI sign in in a popup, whose last page talks to the window that opened it.
+    const [popup] = await Promise.all([page.waitForEvent('popup'), page.evaluate(() => { open(location.href) })])
+    await signIn(popup)
+    await signedIn(popup)
+    await popup.evaluate(() => { opener.told = true })
+    assert.equal(await page.evaluate(() => told), true)
+    await popup.close()
+
     // An answer that this browser has not asked for signs nobody in.
     await page.goto(`${APP}/?code=x&state=y`)
     await page.getByText('No matching state found in storage').waitFor()

@@ -24,3 +24,12 @@ func securityHeaders(styleHash, logoOrigin string, https bool) http.Header {
 	}
 	return h
 }
+
+// flowHeaders returns the header fields of pages that lead back to the client that sent the browser. They have no opener
+// policy: the client may show them in a popup, and its own page at the end tells the client's window the outcome through
+// window.opener, which is gone for good once any page on the way had such a policy.
+func flowHeaders(security http.Header) http.Header {
+	h := security.Clone()
+	h.Del("Cross-Origin-Opener-Policy")
+	return h
+}

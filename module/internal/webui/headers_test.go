@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,13 +20,12 @@ func TestEveryPageCarriesTheSecurityHeaders(t *testing.T) { // U02, U03
 			"Content-Type": "text/html; charset=utf-8",
 			"Content-Security-Policy": "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 				"'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'",
-			"X-Frame-Options":            "DENY",
-			"X-Content-Type-Options":     "nosniff",
-			"Referrer-Policy":            "same-origin",
-			"Cache-Control":              "no-store",
-			"Cross-Origin-Opener-Policy": "same-origin",
-			"Content-Language":           "en",
-			"Strict-Transport-Security":  "",
+			"X-Frame-Options":           "DENY",
+			"X-Content-Type-Options":    "nosniff",
+			"Referrer-Policy":           "same-origin",
+			"Cache-Control":             "no-store",
+			"Content-Language":          "en",
+			"Strict-Transport-Security": "",
 		}
 		if https {
 			want["Strict-Transport-Security"] = "max-age=31536000"
@@ -47,6 +47,21 @@ func TestEveryPageCarriesTheSecurityHeaders(t *testing.T) { // U02, U03
 			if got := all(root, "style")[0].FirstChild.Data; got != sheet {
 				t.Errorf("%s: the style differs from the one the policy names", s.name)
 			}
+		}
+	}
+}
+
+func TestPagesThatLeadBackToAClientKeepTheOpener(t *testing.T) {
+	p := newPages(t, Config{})
+	for _, s := range states {
+		kind, _, _ := strings.Cut(s.name, " ")
+		want := "same-origin"
+		if slices.Contains([]string{"login", "consent", "logout", "error", "qr"}, kind) {
+			want = ""
+		}
+		w, _ := s.page(t, p, "en")
+		if got := w.Header().Get("Cross-Origin-Opener-Policy"); got != want {
+			t.Errorf("%s: opener policy %q", s.name, got)
 		}
 	}
 }

@@ -20,6 +20,7 @@ type Pages struct {
 	style    template.HTML
 	icon     template.URL
 	security http.Header
+	flow     http.Header // of pages that lead back to a client
 }
 
 // New parses all pages and renders each in every language; an invalid template or translation is an error with its
@@ -44,18 +45,18 @@ func New(c Config) (*Pages, error) {
 
 // Login writes the sign-in page: fields username, password, request and token.
 func (p *Pages) Login(w http.ResponseWriter, status int, v LoginView) {
-	p.writePage(w, status, "login", v.Lang, v)
+	p.writeWith(w, status, "login", v.Lang, v, p.flow)
 }
 
 // Consent writes the consent page: fields decision ("allow", "deny" or, if the reader is another
 // person, "switch"), request and token.
 func (p *Pages) Consent(w http.ResponseWriter, status int, v ConsentView) {
-	p.writePage(w, status, "consent", v.Lang, v)
+	p.writeWith(w, status, "consent", v.Lang, v, p.flow)
 }
 
 // Logout writes the sign-out page: fields request and token, none when done.
 func (p *Pages) Logout(w http.ResponseWriter, status int, v LogoutView) {
-	p.writePage(w, status, "logout", v.Lang, v)
+	p.writeWith(w, status, "logout", v.Lang, v, p.flow)
 }
 
 // Account writes the account page: fields token and, for the pressed button, one of withdraw (an
@@ -80,7 +81,7 @@ func (p *Pages) Home(w http.ResponseWriter, status int, v HomeView) {
 // Error writes an error page. An unknown Code is shown like server_error, and a Retry that leads elsewhere is
 // omitted.
 func (p *Pages) Error(w http.ResponseWriter, status int, v ErrorView) {
-	h := p.security.Clone()
+	h := p.flow.Clone()
 	if err := mayFrame(h, v.Frames); err != nil {
 		p.writeFailure(w, "error", err)
 		return
