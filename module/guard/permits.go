@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"strings"
+
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
@@ -29,6 +31,19 @@ func (g *Guard) Permits(access *token.Access, method, path string) bool {
 		return true
 	}
 	return access != nil && oauth.Subset(g.rules[at].Scopes, access.Scopes)
+}
+
+// HasRulesBelow reports whether a rule names this escaped path, or one below it. A rule for everything, such as /*, does
+// not name it.
+func (g *Guard) HasRulesBelow(path string) bool {
+	n, fault := normalizeEscaped(path)
+	t := &g.tree
+	for segment := range strings.SplitSeq(strings.Trim(n.judged, "/"), "/") {
+		if t = t.word(segment); t == nil {
+			return false
+		}
+	}
+	return fault == ""
 }
 
 // Needs returns what the policy requires of every caller of a method on a path: nothing if it is

@@ -51,3 +51,17 @@ func TestPermitsMatchesDecide(t *testing.T) {
 		t.Errorf("%d permitted: nothing is compared", permitted)
 	}
 }
+
+func TestRulesBelowAPath(t *testing.T) {
+	tree := new(ruleTree)
+	rules, err := tree.addRules([]Rule{{Public: true, Paths: []string{"/*", "/*/x", "/v2/things", "/api/V3/*"}}}, challenges{}, func(string) bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &Guard{tree: *tree, rules: rules}
+	for path, want := range map[string]bool{"/v1": false, "/v2": true, "/%762": true, "/V2": true, "/api/v3": true, "/api/v2": false, "/v": false, "/v2/things/1": false, "/v2/%": false} {
+		if got := g.HasRulesBelow(path); got != want {
+			t.Errorf("%s: %t", path, got)
+		}
+	}
+}

@@ -58,6 +58,48 @@ func TestVersionRulesApplyToAcceptEverywhere(t *testing.T) {
 	}
 }
 
+// N17: a guard that names versions in its rules refuses in Accept what it refuses by path, though no rule is about it.
+func TestVersionWithoutARuleIsRefusedInAccept(t *testing.T) {
+	const v2 = "application/vnd.acme.v2+json"
+	for _, c := range []struct {
+		rules            string
+		read, write, own int // what a writer gets by Accept, and by path
+	}{
+		{"scope read GET /things /things/*\nscope write PATCH /things /things/*\notherwise deny", 200, 204, 403},
+		{"versions v1\nscope read GET /things /things/*\nscope write PATCH /things /things/*\notherwise deny", 403, 403, 403},
+		{"scope read GET /things /things/* /v2/things /v2/things/*\nscope write PATCH /things /things/*\notherwise deny", 200, 403, 403},
+		{"versions v2\nscope read GET /things /things/*\nscope write PATCH /things /things/*\notherwise deny", 200, 204, 204},
+		{"scope read GET /things /things/* /v1/things\nscope write PATCH /things /things/*\notherwise token", 200, 204, 204},
+	} {
+		t.Run(c.rules, func(t *testing.T) {
+			u := harness.NewUpstream(t)
+			u.Answer(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method != http.MethodGet {
+					w.WriteHeader(http.StatusNoContent)
+					return
+				}
+				says("application/json", `{"id":1}`)(w, r)
+			})
+			r := &rig{harness.Prepare(t), t, make(map[string]string)}
+			r.StartChanged(t, strings.NewReplacer("GUARD_FRONT", "", "GUARD_BEHIND", "oauth_guard {\n"+c.rules+"\n}").Replace(below),
+				r.with(u.Addr, `"vendor": "acme", "upstream": $TO, "versions": [{"name": "v1"}, {"name": "v2"}],
+				"resources": [{"path": "things", "batch": ["title"]}]`))
+			for _, ask := range []struct {
+				method, path, body, accept string
+				status                     int
+			}{
+				{"GET", "/shop/things/1", "", v2, c.read},
+				{"PATCH", "/shop/things/1", `{"title":"x"}`, v2, c.write},
+				{"PATCH", "/shop/v2/things/1", `{"title":"x"}`, "application/json", c.own},
+			} {
+				if p := r.do("writer", ask.method, ask.path, ask.body, "Accept", ask.accept); p.Status != ask.status {
+					t.Errorf("%s %s as %s: %d: %s", ask.method, ask.path, ask.accept, p.Status, p.Body)
+				}
+			}
+		})
+	}
+}
+
 // N17: items of a batch are judged, and cost, by the addresses that the client would use for each,
 // also if the path is rewritten in between.
 func TestItemsAreJudgedByTheClientsPathsBehindRewrites(t *testing.T) {

@@ -115,6 +115,7 @@ func (h *REST) compile(ctx caddy.Context) (err error) {
 		}
 		h.editions = append(h.editions, e)
 		config.Versions = append(config.Versions, v.Version)
+		h.versionRoots = append(h.versionRoots, "/"+v.Name)
 	}
 	h.versions, err = version.New(config)
 	return err

@@ -74,6 +74,7 @@ type REST struct {
 	editions     []edition // one for each version
 	plain        edition   // for requests that name none
 	versions     *version.Set
+	versionRoots []string // "/v1"
 	dialect      envelope.Config
 	descriptions *descriptions   // nil: the API is not described
 	jobs         *jobs           // nil: none are declared

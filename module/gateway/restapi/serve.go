@@ -28,8 +28,9 @@ import (
 type call struct {
 	operation.Call
 	*edition
-	choice version.Choice
-	next   caddyhttp.Handler
+	choice       version.Choice
+	versionRoots []string // the paths that name the versions
+	next         caddyhttp.Handler
 }
 
 // unacceptable is for a request that accepts none of the types that the API answers with.
@@ -108,7 +109,7 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 
 // newCall returns the call of a request whose version is chosen.
 func (h *REST) newCall(r *http.Request, next caddyhttp.Handler, choice version.Choice) *call {
-	c := &call{edition: h.editionOf(choice), choice: choice, next: requireAnswer(next)}
+	c := &call{edition: h.editionOf(choice), choice: choice, versionRoots: h.versionRoots, next: requireAnswer(next)}
 	c.Call = operation.Call{
 		Request: r, Table: c.table, Path: choice.Path, Prefix: handler.Taken(r) + choice.Prefix, VersionPrefix: choice.Prefix, MediaType: choice.MediaType,
 		Access: handler.Caller(r), Permits: handler.Permits(r),

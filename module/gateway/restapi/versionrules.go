@@ -10,7 +10,7 @@ import (
 
 // checkVersionRules applies to a request that names its version in Accept what guard and limits in
 // front say about the path that names it: Accept must not be a way around a rule about /v2/*, nor
-// around a higher charge there. Where no rule is about that path, the one that let the request pass
+// around a higher charge there. Where no rule of a guard names any version, the one that let the request pass
 // holds.
 func checkVersionRules(w http.ResponseWriter, c *call) error {
 	if !c.byAccept() {
@@ -37,6 +37,6 @@ func (c *call) versionAddress(path string) string {
 // forbiddenByVersion reports whether the guard in front forbids the path that names the version which
 // Accept named.
 func (c *call) forbiddenByVersion(method, path string) bool {
-	forbidden, address := handler.Forbidden(c.Request), c.versionAddress(path)
+	forbidden, address := handler.Forbidden(c.Request, c.versionRoots), c.versionAddress(path)
 	return forbidden != nil && address != "" && forbidden(method, address)
 }

@@ -3,6 +3,7 @@ package handler
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -104,18 +105,22 @@ func (p *passedGuard) permit(method string, path func(*passedGuard) string) bool
 	return true
 }
 
-// Forbidden returns a function that reports whether a guard in front has a rule for a method and
-// a path, escaped and as the handler sees it, which refuses the caller of a request. It returns
-// nil where [Permits] does.
-func Forbidden(r *http.Request) func(method, path string) bool {
+// Forbidden returns a function that reports whether a guard in front refuses the caller of a request a method on a path,
+// escaped and as the handler sees it. A guard without a rule for the path refuses it only if its rules name any of the
+// roots, or paths below them: otherwise it knows nothing of such paths. Forbidden returns nil where [Permits] does.
+func Forbidden(r *http.Request, roots []string) func(method, path string) bool {
 	passed := factsOf(r).innermostGuard()
 	if passed == nil {
 		return nil
 	}
 	return func(method, path string) bool {
 		for p := passed; p != nil; p = p.outer {
-			own := takenSince(r, p.front) + path
-			if _, _, nobody := p.guard.Needs(method, own); !nobody && !p.guard.Permits(p.access, method, own) {
+			front := takenSince(r, p.front)
+			if p.guard.Permits(p.access, method, front+path) {
+				continue
+			}
+			_, _, nobody := p.guard.Needs(method, front+path)
+			if !nobody || slices.ContainsFunc(roots, func(root string) bool { return p.guard.HasRulesBelow(front + root) }) {
 				return true
 			}
 		}
