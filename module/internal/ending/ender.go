@@ -61,7 +61,7 @@ func (e *Ender) EndSubject(ctx context.Context, subject string) error {
 	var v store.Ended
 	_, err = store.Change(ctx, e.Store, store.Record{Key: store.EndedKey(subject)}, &v, func(rec *store.Record) (bool, error) {
 		if v.Epoch >= epoch { // a later end was faster
-			return false, nil
+			return false, store.Confirm(ctx, e.Store, rec.Key)
 		}
 		v.Subject, v.Epoch, v.At = subject, epoch, e.Now()
 		rec.Expires = e.keepUntil(rec.Expires)
@@ -84,7 +84,7 @@ func (e *Ender) EndPair(ctx context.Context, client, subject string) error {
 	r := store.Record{Key: store.PairKey(client, subject), Parent: subject}
 	_, err = store.Change(ctx, e.Store, r, &v, func(rec *store.Record) (bool, error) {
 		if v.Epoch >= epoch {
-			return false, nil
+			return false, store.Confirm(ctx, e.Store, rec.Key)
 		}
 		v.Client, v.Subject, v.Epoch, v.Grants = client, subject, epoch, nil
 		rec.Expires = e.keepUntil(rec.Expires)

@@ -20,6 +20,9 @@ func (s *Sweeper) ensureNotice(ctx context.Context, v *store.Sweep, r store.Revo
 		return nil
 	}
 	_, err := s.Store.Get(ctx, r.Key())
+	if err == nil {
+		return store.Confirm(ctx, s.Store, r.Key())
+	}
 	if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}

@@ -168,7 +168,7 @@ func (e *Endpoint) endSession(ctx context.Context, subject, digest string) error
 	_, err := store.Read(ctx, e.Store, key, &v)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return nil
+		return store.Confirm(ctx, e.Store, key)
 	case err != nil:
 		return err
 	case v.Subject != subject:

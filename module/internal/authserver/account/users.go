@@ -67,10 +67,10 @@ func (u *Users) EndGrant(ctx context.Context, subject, grantID string) error {
 	_, err := store.Read(ctx, u.store, store.Key{Kind: store.KindGrant, ID: grantID}, &v)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return nil
+		return store.Confirm(ctx, u.store, store.Key{Kind: store.KindGrant, ID: grantID})
 	case err != nil:
 		return err
-	case v.Subject != subject || v.Revoked():
+	case v.Subject != subject:
 		return nil
 	}
 	_, err = u.families.End(ctx, grantID)

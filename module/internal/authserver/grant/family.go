@@ -114,8 +114,8 @@ func (f *Families) revocationOf(g store.Grant) store.Revocation {
 // and ends.
 func (f *Families) markRevoked(ctx context.Context, id string) (g store.Grant, marked bool, err error) {
 	_, err = store.Change(ctx, f.Store, store.Record{Key: grantKey(id)}, &g, func(record *store.Record) (bool, error) {
-		if marked = record.Version != 0 && !g.Revoked(); !marked {
-			return false, nil // everything of it has expired, or it is dead
+		if marked = record.Version != 0 && !g.Revoked(); !marked { // everything of it has expired, or it is dead
+			return false, store.Confirm(ctx, f.Store, record.Key)
 		}
 		if end := f.Now().Add(deadKept); end.Before(record.Expires) {
 			record.Expires = end

@@ -330,3 +330,26 @@ func TestRepeatedRefreshWaitsUntilTheRotationIsDurable(t *testing.T) {
 		t.Errorf("with one: %v", err)
 	}
 }
+
+// That a grant is revoked is not confirmed on the word of a record which no replica has.
+func TestRepeatedRevocationWaitsUntilTheFirstIsDurable(t *testing.T) {
+	keys, m := newKeys(t, "k"), storetest.NewMemory(time.Now)
+	one, two := newRefreshNode(t, m, keys, time.Minute), newRefreshNode(t, m, keys, time.Minute)
+	_, id := beginFamily(t, m, keys)
+	if ended, err := one.Families.End(t.Context(), id); !ended || err != nil {
+		t.Fatal(ended, err)
+	}
+	two.link.become(func(op string) (fault, time.Duration, time.Duration) {
+		if op == "confirm" {
+			return lostRequest, 0, 0
+		}
+		return works, 0, 0
+	})
+	if ended, err := two.Families.End(t.Context(), id); ended || err == nil {
+		t.Errorf("without a replica: %t, %v", ended, err)
+	}
+	two.link.become(func(string) (fault, time.Duration, time.Duration) { return works, 0, 0 })
+	if ended, err := two.Families.End(t.Context(), id); ended || err != nil {
+		t.Errorf("with one: %t, %v", ended, err)
+	}
+}

@@ -51,6 +51,9 @@ func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	case !signedIn:
+		if err := e.ConfirmEnd(r); err != nil {
+			return err
+		}
 		return e.leave(w, r, q)
 	case q.speaksFor(who):
 		return e.signOut(w, r, q, who.Session.Subject)

@@ -176,6 +176,21 @@ func (s *Sessions) Delete(r *http.Request) error {
 	return s.Store.Delete(r.Context(), store.Key{Kind: store.KindSession, ID: secret.Digest(id)})
 }
 
+// ConfirmEnd returns nil if no failover of the store can sign a browser in again that Current has found signed out.
+func (s *Sessions) ConfirmEnd(r *http.Request) error {
+	id := TokenCookie(r, s.Cookies().Session())
+	if id == "" {
+		return nil
+	}
+	key := store.Key{Kind: store.KindSession, ID: secret.Digest(id)}
+	if _, err := s.Store.Get(r.Context(), key); err == nil { // ended with its user, or too old
+		return s.Store.Delete(r.Context(), key)
+	} else if !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	return store.Confirm(r.Context(), s.Store, key)
+}
+
 // Forget removes the cookie of a session that has ended.
 func (s *Sessions) Forget(w http.ResponseWriter) { s.Cookies().Set(w, s.Cookies().Session(), "", -1) }
 
