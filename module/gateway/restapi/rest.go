@@ -74,7 +74,7 @@ type REST struct {
 	editions     []edition // one for each version
 	plain        edition   // for requests that name none
 	versions     *version.Set
-	versionRoots []string // "/v1"
+	versionRoots []string // the paths that name the versions, such as "/v1"
 	dialect      envelope.Config
 	descriptions *descriptions   // nil: the API is not described
 	jobs         *jobs           // nil: none are declared

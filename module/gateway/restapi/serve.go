@@ -29,7 +29,7 @@ type call struct {
 	operation.Call
 	*edition
 	choice       version.Choice
-	versionRoots []string // the paths that name the versions
+	versionRoots []string // of the handler
 	next         caddyhttp.Handler
 }
 

@@ -10,8 +10,8 @@ import (
 
 // checkVersionRules applies to a request that names its version in Accept what guard and limits in
 // front say about the path that names it: Accept must not be a way around a rule about /v2/*, nor
-// around a higher charge there. Where no rule of a guard names any version, the one that let the request pass
-// holds.
+// around a higher charge there. If no rule of a guard names any version, the rule that let the request pass
+// decides.
 func checkVersionRules(w http.ResponseWriter, c *call) error {
 	if !c.byAccept() {
 		return nil
