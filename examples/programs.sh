@@ -63,7 +63,7 @@ running() {
 }
 end() {
 	kill $pids "$@" 2>/dev/null || true
-	wait
+	until wait; do :; done # bash at times takes the signal that ended stay for one that interrupts this
 }
 trap end EXIT
 trap 'exit 0' HUP INT TERM
