@@ -127,6 +127,9 @@ type Backend interface {
 type Confirmer interface {
 	// Confirm waits until the stored state of key is as durable as a write that returned nil. Errors are technical.
 	Confirm(ctx context.Context, key Key) error
+	// ConfirmList waits until the absence of each record that List of this parent does not find is as durable as a
+	// Delete that returned nil. Errors are technical.
+	ConfirmList(ctx context.Context, kind Kind, parent string) error
 }
 
 // Confirm is called before somebody is told that what was read under key is done. It does nothing for a backend whose
@@ -134,6 +137,14 @@ type Confirmer interface {
 func Confirm(ctx context.Context, b Backend, key Key) error {
 	if c, ok := b.(Confirmer); ok {
 		return c.Confirm(ctx, key)
+	}
+	return nil
+}
+
+// ConfirmList is Confirm for whoever read with List what a parent has, and is told that the rest is gone.
+func ConfirmList(ctx context.Context, b Backend, kind Kind, parent string) error {
+	if c, ok := b.(Confirmer); ok {
+		return c.ConfirmList(ctx, kind, parent)
 	}
 	return nil
 }

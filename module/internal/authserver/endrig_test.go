@@ -74,6 +74,14 @@ func (c *cutIn) List(ctx context.Context, kind store.Kind, parent, after string,
 	return c.Backend.List(ctx, kind, parent, after, limit)
 }
 
+func (c *cutIn) Confirm(ctx context.Context, k store.Key) error {
+	return store.Confirm(ctx, c.Backend, k)
+}
+
+func (c *cutIn) ConfirmList(ctx context.Context, kind store.Kind, parent string) error {
+	return store.ConfirmList(ctx, c.Backend, kind, parent)
+}
+
 // endRig is a rig with two users, an audit trail and a store to cut in on. Its clock
 // passes the time that an end waits.
 type endRig struct {

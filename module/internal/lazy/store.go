@@ -80,6 +80,14 @@ func (s *Store) Confirm(ctx context.Context, key store.Key) error {
 	return err
 }
 
+// ConfirmList implements [store.Confirmer].
+func (s *Store) ConfirmList(ctx context.Context, kind store.Kind, parent string) error {
+	_, err := countOperation(s, ctx, "confirm", func(b store.Backend) (struct{}, error) {
+		return struct{}{}, store.ConfirmList(ctx, b, kind, parent)
+	})
+	return err
+}
+
 // Watch is not timed: it lasts as long as the process.
 func (s *Store) Watch(ctx context.Context, kind store.Kind, deliver func([]store.Record)) error {
 	b, err := s.Open(ctx)

@@ -21,6 +21,7 @@ type Memory struct {
 	mu       sync.Mutex
 	failure  error
 	lost     error
+	alone    error // of a write, because no replica has it
 	closed   bool
 	version  uint64
 	records  map[store.Key]store.Record
@@ -117,7 +118,7 @@ func (m *Memory) Create(ctx context.Context, r store.Record) (store.Record, erro
 	}
 	if old, ok := m.records[r.Key]; ok {
 		if m.isLive(old) {
-			return store.Record{}, store.ErrExists
+			return store.Record{}, m.orAlone(store.ErrExists)
 		}
 		m.removeRecord(r.Key)
 	}
@@ -151,9 +152,9 @@ func (m *Memory) Swap(ctx context.Context, r store.Record) (store.Record, error)
 	old, ok := m.records[r.Key]
 	switch {
 	case !ok || !m.isLive(old):
-		return store.Record{}, store.ErrNotFound
+		return store.Record{}, m.orAlone(store.ErrNotFound)
 	case old.Version != r.Version:
-		return store.Record{}, store.ErrConflict
+		return store.Record{}, m.orAlone(store.ErrConflict)
 	}
 	m.version++
 	r = copyRecord(r)
@@ -221,7 +222,7 @@ func (m *Memory) replyTo(r store.Record) (store.Record, error) {
 		m.lost = nil
 		return store.Record{}, err
 	}
-	return copyRecord(r), nil
+	return copyRecord(r), m.alone
 }
 
 func (m *Memory) removeRecord(key store.Key) {

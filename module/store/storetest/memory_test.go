@@ -56,6 +56,35 @@ func TestLostReplyHidesASuccessfulWrite(t *testing.T) {
 	s.mustSwap(r)
 }
 
+func TestMemoryWithoutReplicasWritesAndConfirmsNothing(t *testing.T) {
+	s, m := memoryStage(t)
+	kept := s.mustCreate(newRecord("k", "a", "p", ""))
+	alone := errors.New("no replica")
+	m.LoseReplicas(alone)
+	made := newRecord("k", "b", "p", "")
+	stale := kept
+	for what, err := range map[string]error{
+		"Create":          func() error { _, err := s.Create(s.ctx, made); return err }(),
+		"Create again":    func() error { _, err := s.Create(s.ctx, made); return err }(),
+		"Swap":            func() error { _, err := s.Swap(s.ctx, kept); return err }(),
+		"Swap again":      func() error { _, err := s.Swap(s.ctx, stale); return err }(),
+		"Delete":          s.Delete(s.ctx, kept.Key),
+		"Swap of nothing": func() error { _, err := s.Swap(s.ctx, kept); return err }(),
+		"Confirm":         store.Confirm(s.ctx, m, kept.Key),
+		"ConfirmList":     store.ConfirmList(s.ctx, m, "k", "p"),
+	} {
+		if !errors.Is(err, alone) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	s.wantEqual(s.listIDs("k", "p", "", 10), "b")
+	m.LoseReplicas(nil)
+	if err := errors.Join(store.Confirm(s.ctx, m, kept.Key), store.ConfirmList(s.ctx, m, "k", "p")); err != nil {
+		t.Error(err)
+	}
+	s.mustGet(made.Key)
+}
+
 func TestLenCountsLiveRecords(t *testing.T) {
 	s, m := memoryStage(t)
 	s.mustCreate(s.newExpiring("a", "", time.Minute))

@@ -2,10 +2,12 @@ package redis
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -19,6 +21,9 @@ const (
 
 	digestDigits = 64
 	timesLength  = 10
+
+	// settled is how old an entry is that may be forgotten; lua/index.lua has it too.
+	settled = 10 * time.Minute
 )
 
 // noZeros keeps the zero that ends a name out of it.
@@ -60,6 +65,12 @@ func entryID(entry string) (id string, err error) {
 	return "", errDamaged
 }
 
+// isYoung reports whether the child of an entry was noted lately.
+func isYoung(entry string, now int64) bool {
+	noted := append(make([]byte, 3), entry[len(entry)-timesLength/2:]...)
+	return int64(binary.BigEndian.Uint64(noted))*1000 > now-settled.Milliseconds() //nolint:gosec // five bytes
+}
+
 // textsBehind returns the lower bound, as ZRANGEBYLEX takes it, of the entries in text form whose IDs sort after the given
 // one.
 func textsBehind(after string) string {
@@ -92,14 +103,13 @@ func digestsBehind(after string) string {
 	return "(" + first(head, "") + behindTimes
 }
 
-// listChildren reads a page of the index.
-func (b *Backend) listChildren(ctx context.Context, kind store.Kind, parent, after string, n int) ([]string, error) {
+// listChildren reads a page of the index. Those of young were noted lately.
+func (b *Backend) listChildren(ctx context.Context, kind store.Kind, parent, after string, n int) (ids []string, young map[string]bool, err error) {
 	keys, plain := b.indexKeys(kind, parent), "-"
 	if after != "" {
 		plain = "(" + after
 	}
-	var ids []string
-	err := b.boundedCall(ctx, reads, func(ctx context.Context) error {
+	err = b.boundedCall(ctx, reads, func(ctx context.Context) error {
 		reply, err := scriptList.Run(ctx, b.client, keys[:2], digestsBehind(after), textsBehind(after), plain, n)
 		if err != nil {
 			return err
@@ -108,17 +118,19 @@ func (b *Backend) listChildren(ctx context.Context, kind store.Kind, parent, aft
 		if err != nil || len(forms) != 3 {
 			return errors.Join(err, errReply)
 		}
-		ids = nil
+		ids, young = nil, make(map[string]bool)
 		for i, form := range forms {
 			entries, err := textList(form)
 			if err != nil {
 				return err
 			}
-			for _, id := range entries {
+			for _, entry := range entries {
+				id := entry
 				if i < 2 { // the third is of an earlier release, which wrote IDs
-					if id, err = entryID(id); err != nil {
+					if id, err = entryID(entry); err != nil {
 						return err
 					}
+					young[id] = isYoung(entry, b.approximateNow())
 				}
 				ids = append(ids, id)
 			}
@@ -128,7 +140,7 @@ func (b *Backend) listChildren(ctx context.Context, kind store.Kind, parent, aft
 		ids = ids[:min(n, len(ids))]
 		return nil
 	})
-	return ids, err
+	return ids, young, err
 }
 
 // noteChild writes the entry of a child that is about to be written, and returns the time.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -52,6 +53,7 @@ type Backend struct {
 	versions    *versions
 	condition   condition
 	unconfirmed *unconfirmed
+	forgetting  atomic.Bool // forgetGone is at work
 
 	mu      sync.Mutex // guards closed, ended and running.Add
 	closed  bool
@@ -61,7 +63,10 @@ type Backend struct {
 	ended   error
 }
 
-var _ store.Backend = (*Backend)(nil)
+var (
+	_ store.Backend   = (*Backend)(nil)
+	_ store.Confirmer = (*Backend)(nil)
+)
 
 // Open makes the backend. It waits for no server.
 func Open(o Options) (*Backend, error) {

@@ -49,36 +49,6 @@ func (b *Backend) decodeLive(key store.Key, raw any) (store.Record, error) {
 	return r, err
 }
 
-// confirmWrites waits for the replicas to have what this node wrote to a record and was not told to have succeeded.
-func (b *Backend) confirmWrites(ctx context.Context, name string) error {
-	if b.wait.Replicas == 0 {
-		return nil
-	}
-	since, found := b.unconfirmed.findKey(name)
-	if !found {
-		return nil
-	}
-	if err := b.awaitReplicas(ctx, name); err != nil {
-		return err
-	}
-	b.unconfirmed.dropKey(name, since)
-	return nil
-}
-
-// Confirm implements store.Confirmer.
-func (b *Backend) Confirm(ctx context.Context, key store.Key) error {
-	if b.wait.Replicas == 0 {
-		return nil
-	}
-	return b.boundedCall(ctx, writes, func(ctx context.Context) error { return b.awaitReplicas(ctx, b.recordKey(key)) })
-}
-
-// awaitReplicas waits for the replicas to have what the primary has under a key.
-func (b *Backend) awaitReplicas(ctx context.Context, name string) error {
-	_, err := scriptConfirm.RunAndWait(ctx, b.client, b.wait, []string{name})
-	return err
-}
-
 // List implements store.Backend.
 func (b *Backend) List(ctx context.Context, kind store.Kind, parent, after string, limit int) ([]store.Record, error) {
 	if tooLong(store.Key{Kind: kind, ID: after}) || len(parent) > store.MaxKeyLength {
@@ -87,7 +57,7 @@ func (b *Backend) List(ctx context.Context, kind store.Kind, parent, after strin
 	var found []store.Record
 	for len(found) < limit {
 		n := min(limit-len(found), readAtOnce)
-		ids, err := b.listChildren(ctx, kind, parent, after, n)
+		ids, young, err := b.listChildren(ctx, kind, parent, after, n)
 		if err != nil {
 			return nil, err
 		}
@@ -103,8 +73,7 @@ func (b *Backend) List(ctx context.Context, kind store.Kind, parent, after strin
 			}
 		}
 		if len(gone) > 0 {
-			// What cannot be removed now is in nobody's way.
-			_ = b.boundedCall(ctx, writes, func(ctx context.Context) error { return b.forgetChildren(ctx, kind, parent, gone...) })
+			b.forgetGone(ctx, kind, parent, gone, young)
 		}
 		if len(ids) < n {
 			break

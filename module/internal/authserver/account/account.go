@@ -152,12 +152,16 @@ func (e *Endpoint) withdraw(ctx context.Context, subject, client string) error {
 
 // endOthers ends all sessions of the user but this one.
 func (e *Endpoint) endOthers(ctx context.Context, who *session.SignedIn) error {
-	return userrecords.Each(ctx, e.Store, store.KindSession, who.User.ID, func(rec store.Record) error {
+	err := userrecords.Each(ctx, e.Store, store.KindSession, who.User.ID, func(rec store.Record) error {
 		if rec.ID == who.Digest {
 			return nil
 		}
 		return e.deleteSession(ctx, rec.Key, who.User.ID)
 	})
+	if err != nil {
+		return err
+	}
+	return store.ConfirmList(ctx, e.Store, store.KindSession, who.User.ID)
 }
 
 // endSession ends one session of the user. A session that is gone already is no error: the page may have been open for

@@ -50,11 +50,15 @@ func (u *Users) ForgetSubject(ctx context.Context, subject string) error {
 	if err := u.EndSubject(ctx, subject); err != nil {
 		return err
 	}
-	remove := func(rec store.Record) error { return u.store.Delete(ctx, rec.Key) }
-	return errors.Join(
-		userrecords.Each(ctx, u.store, store.KindConsent, subject, remove),
-		userrecords.Each(ctx, u.store, store.KindPairwise, subject, remove),
-	)
+	return errors.Join(u.deleteAll(ctx, store.KindConsent, subject), u.deleteAll(ctx, store.KindPairwise, subject))
+}
+
+func (u *Users) deleteAll(ctx context.Context, kind store.Kind, subject string) error {
+	err := userrecords.Each(ctx, u.store, kind, subject, func(rec store.Record) error { return u.store.Delete(ctx, rec.Key) })
+	if err != nil {
+		return err
+	}
+	return store.ConfirmList(ctx, u.store, kind, subject)
 }
 
 // EndGrant ends one grant of a user: its refresh token and its access tokens. If the grant is unknown, dead or somebody

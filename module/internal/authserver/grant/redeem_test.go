@@ -88,6 +88,10 @@ func (l *link) Confirm(ctx context.Context, _ store.Key) error {
 	return err
 }
 
+func (l *link) ConfirmList(ctx context.Context, _ store.Kind, _ string) error {
+	return l.Confirm(ctx, store.Key{})
+}
+
 // become changes the plan.
 func (l *link) become(plan func(op string) (f fault, there, back time.Duration)) {
 	l.mu.Lock()
