@@ -58,19 +58,11 @@ func revokeGrant(c *call) (any, error) {
 		return nil, err
 	}
 	unknown := notFound("this user has no living grant " + c.names[1] + "; `caddy gatehouse grant list` shows them")
-	var g store.Grant
-	_, err = store.Read(c.r.Context(), c.Store, store.Key{Kind: store.KindGrant, ID: c.names[1]}, &g)
-	if errors.Is(err, store.ErrNotFound) || err == nil && (g.Subject != subject || g.Revoked()) {
-		return nil, unknown
-	}
-	if err != nil {
+	g, living, err := c.findGrant(subject)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	ended, err := ending.Ended(c.r.Context(), c.Store, subject, g.Client, g.Epochs)
-	if err != nil {
-		return nil, err
-	}
-	if ended {
+	case !living:
 		return nil, unknown
 	}
 	if err := c.finish(func(ctx context.Context) error { return c.Server.EndGrant(ctx, subject, g.ID) }); err != nil {
@@ -78,6 +70,28 @@ func revokeGrant(c *call) (any, error) {
 	}
 	c.record(audit.Event{Name: audit.GrantRevoked, Subject: subject, Client: g.Client, Grant: g.ID})
 	return nil, nil
+}
+
+// findGrant finds the grant that the path names. living is false only if no failover of the store can bring it back.
+func (c *call) findGrant(subject string) (g store.Grant, living bool, err error) {
+	ctx, key := c.r.Context(), store.Key{Kind: store.KindGrant, ID: c.names[1]}
+	_, err = store.Read(ctx, c.Store, key, &g)
+	if errors.Is(err, store.ErrNotFound) {
+		return g, false, store.Confirm(ctx, c.Store, key)
+	}
+	if err != nil || g.Subject != subject {
+		return g, false, err
+	}
+	ended, err := ending.Ended(ctx, c.Store, subject, g.Client, g.Epochs)
+	if err != nil || !ended && !g.Revoked() {
+		return g, err == nil, err
+	}
+	for _, k := range []store.Key{key, store.EndedKey(subject), store.PairKey(g.Client, subject)} {
+		if err := store.Confirm(ctx, c.Store, k); err != nil {
+			return g, false, err
+		}
+	}
+	return g, false, nil
 }
 
 // revokeGrants takes back what a user gave one client, the remembered consent included,

@@ -52,7 +52,7 @@ var routes = []route{
 	{"POST", "tokens/inspect", withBody(inspectToken), nil},
 	{"GET", "users", listUsers, []string{"after", "limit"}},
 	{"POST", "users", withBody(createUser), nil},
-	{"DELETE", "users/*", editUser(deleteUser), []string{"by"}},
+	{"DELETE", "users/*", deleteUser, []string{"by"}},
 	{"GET", "users/*", getUser, []string{"by"}},
 	{"PATCH", "users/*", editUser(updateUser), []string{"by"}},
 	{"POST", "users/*/lock", editUser(lockUser), []string{"by"}},

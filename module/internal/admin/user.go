@@ -1,7 +1,9 @@
 package admin
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -173,9 +175,23 @@ func setPassword(c *call, kept *userstore.Users, id string) (any, error) {
 	return adminapi.UserWithPassword{User: adminapi.User(u), Password: generated}, nil
 }
 
-// deleteUser locks first: a crash on the way leaves a locked user, and deleting again
+// deleteUser says that there is no such user only if no failover of the store can bring that user back: whoever deletes
+// again, because the first time failed, takes it for done.
+func deleteUser(c *call) (any, error) {
+	_, err := editUser(deleteKnownUser)(c)
+	if refused := (*refusal)(nil); errors.As(c.refusalOf(err), &refused) && refused.status == http.StatusNotFound {
+		kept, unavailable := c.kept()
+		if unavailable == nil {
+			unavailable = kept.ConfirmGone(c.r.Context(), c.names[0])
+		}
+		err = cmp.Or(unavailable, err)
+	}
+	return nil, err
+}
+
+// deleteKnownUser locks first: a crash on the way leaves a locked user, and deleting again
 // does the rest.
-func deleteUser(c *call, kept *userstore.Users, id string) (any, error) {
+func deleteKnownUser(c *call, kept *userstore.Users, id string) (any, error) {
 	err := kept.SetLocked(c.r.Context(), id, true)
 	if err == nil {
 		err = c.finish(func(ctx context.Context) error { return c.Server.ForgetSubject(ctx, id) })

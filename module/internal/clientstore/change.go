@@ -1,6 +1,7 @@
 package clientstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,8 +120,12 @@ func (c *Clients) RotateSecret(ctx context.Context, id string, overlap time.Dura
 // Delete removes a client and revokes its access tokens; refresh tokens and codes are void without it. Tokens are
 // revoked first: if that fails, nothing has happened. They are revoked again afterwards, for those issued in between.
 // If the second time fails, the client is gone all the same, and guards refuse the tokens of unknown clients.
+// ErrNotFound is returned only if no failover of the store can bring the client back.
 func (c *Clients) Delete(ctx context.Context, id string) error {
 	_, k, err := c.readRecord(ctx, id)
+	if errors.Is(err, ErrNotFound) {
+		return cmp.Or(confirmRecord(ctx, c.Store, id), err)
+	}
 	if err != nil {
 		return err
 	}
@@ -136,6 +141,14 @@ func (c *Clients) Delete(ctx context.Context, id string) error {
 	}
 	c.dropTerms(ctx, lost)
 	return c.revokeTokens(ctx, id)
+}
+
+// confirmRecord returns nil if no failover of the store undoes what was read of a client.
+func confirmRecord(ctx context.Context, s store.Backend, id string) error {
+	if !oauth.ValidClientID(id) {
+		return nil
+	}
+	return store.Confirm(ctx, s, clientKey(id))
 }
 
 // revokeTokens ignores the id of a configured client, which a stored one may have had before.

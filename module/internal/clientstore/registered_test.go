@@ -274,3 +274,25 @@ func TestInvalidRegistrationTakesNoPlace(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Whoever deletes again, because the first time failed, takes "there is none" for done.
+func TestDeletedClientIsGoneOnceAReplicaHasIt(t *testing.T) {
+	r, alone := newRig(t), errors.New("no replica")
+	d, _ := r.create(clientstore.Definition{Client: oauth.Client{RedirectURIs: []string{"https://app.example/cb"}, Scopes: []string{"read"}}})
+	r.memory.LoseReplicas(alone)
+	for range 2 {
+		if err := r.Delete(t.Context(), d.ID); !errors.Is(err, alone) {
+			t.Errorf("Delete without a replica: %v", err)
+		}
+	}
+	if _, ok, err := r.Registered(t.Context(), d.ID, "digest"); ok || !errors.Is(err, alone) {
+		t.Errorf("Registered without a replica: %v, %v", ok, err)
+	}
+	r.memory.LoseReplicas(nil)
+	if err := r.Delete(t.Context(), d.ID); !errors.Is(err, clientstore.ErrNotFound) {
+		t.Errorf("Delete: %v", err)
+	}
+	if _, ok, err := r.Registered(t.Context(), d.ID, "digest"); ok || err != nil {
+		t.Errorf("Registered: %v, %v", ok, err)
+	}
+}

@@ -26,10 +26,11 @@ func (t *Tickets) Scan(ctx context.Context, id string, by Person) (store.Ticket,
 }
 
 // Decide confirms or denies, once, by the session that scanned. A wrong number denies and is
-// ErrNumber. With every error of this package but ErrGone the ticket is returned as it is.
+// ErrNumber. With every error of this package but ErrGone the ticket is returned as it is. ErrDecided is returned only
+// if no failover of the store can undo the decision.
 func (t *Tickets) Decide(ctx context.Context, id string, by Person, allow bool, number string) (store.Ticket, error) {
 	attempt, number := secret.ID(), normalizeDigits(number)
-	return t.moveTicket(ctx, id, func(ticket store.Ticket) (store.Ticket, store.TicketMove) {
+	ticket, err := t.moveTicket(ctx, id, func(ticket store.Ticket) (store.Ticket, store.TicketMove) {
 		if ticket.Attempt == attempt { // it is made: the store's answer was lost
 			if allow && ticket.State == store.TicketDenied {
 				return ticket, store.TicketWrongNumber
@@ -38,6 +39,12 @@ func (t *Tickets) Decide(ctx context.Context, id string, by Person, allow bool, 
 		}
 		return ticket.Decide(by.Subject, by.Session, allow, number, attempt, t.Now())
 	})
+	if errors.Is(err, ErrDecided) {
+		if lost := store.Confirm(ctx, t.Store, store.Key{Kind: store.KindTicket, ID: id}); lost != nil {
+			return store.Ticket{}, lost
+		}
+	}
+	return ticket, err
 }
 
 // RightNumber reports whether Decide would confirm with this number; where there is none,

@@ -238,3 +238,25 @@ func count(t *testing.T, err error, none *int, other error, others *int) {
 		t.Error(err)
 	}
 }
+
+// The same form once more is told what it came to, but not on the word of a record that no replica has.
+func TestRepeatedDecisionIsToldOnceAReplicaHasIt(t *testing.T) {
+	for _, allow := range []bool{true, false} {
+		r, alone := newRig(t), errors.New("no replica")
+		id, begun := r.begin(t, store.TicketScan)
+		if _, err := r.Scan(t.Context(), id, alice); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Decide(t.Context(), id, alice, allow, begun.Number); err != nil {
+			t.Fatal(err)
+		}
+		r.store.LoseReplicas(alone)
+		if _, err := r.Decide(t.Context(), id, alice, allow, begun.Number); !errors.Is(err, alone) {
+			t.Errorf("without a replica: %v", err)
+		}
+		r.store.LoseReplicas(nil)
+		if _, err := r.Decide(t.Context(), id, alice, allow, begun.Number); !errors.Is(err, crossdevice.ErrDecided) {
+			t.Errorf("with one: %v", err)
+		}
+	}
+}

@@ -112,6 +112,30 @@ func (s *Users) Delete(ctx context.Context, id string) error {
 	return s.releaseName(ctx, kept.Username, id)
 }
 
+// ConfirmGone returns nil if there is no user of this id or name, and no failover of the store can bring one back. It is
+// called when none was found.
+func (s *Users) ConfirmGone(ctx context.Context, name string) error {
+	keys := []store.Key{{Kind: store.KindUser, ID: name}}
+	claim, _, err := s.readClaim(ctx, name)
+	switch {
+	case err == nil:
+		keys = append(keys, store.Key{Kind: store.KindUser, ID: claim.ID})
+	case errors.Is(err, ErrNotFound): // the name was released after the user was gone for good
+		keys = append(keys, store.Key{Kind: store.KindUsername, ID: FoldName(name)})
+	default:
+		return err
+	}
+	for _, key := range keys {
+		if key.ID == "" || len(key.ID) > store.MaxKeyLength {
+			continue
+		}
+		if err := store.Confirm(ctx, s.store, key); err != nil {
+			return fmt.Errorf("confirming that a user is gone: %w", err)
+		}
+	}
+	return nil
+}
+
 func (s *Users) changeUser(ctx context.Context, id string, do func(*store.User) error) error {
 	if id == "" || len(id) > directory.MaxID {
 		return ErrNotFound

@@ -325,3 +325,24 @@ func TestStoreOutageIsAnErrorForEveryUserOperation(t *testing.T) {
 		}
 	}
 }
+
+// Whoever deletes again, because the first time failed, takes "there is none" for done.
+func TestUserIsGoneOnceAReplicaHasIt(t *testing.T) {
+	s, m, _ := fresh(t)
+	u, alone := create(t, s, "ann"), errors.New("no replica")
+	m.LoseReplicas(alone)
+	if err := s.Delete(t.Context(), u.ID); !errors.Is(err, alone) {
+		t.Fatal(err)
+	}
+	for _, name := range []string{u.ID, u.Username, "nobody"} {
+		if err := s.ConfirmGone(t.Context(), name); !errors.Is(err, alone) {
+			t.Errorf("%s without a replica: %v", name, err)
+		}
+	}
+	m.LoseReplicas(nil)
+	for _, name := range []string{u.ID, u.Username, "nobody", "", strings.Repeat("x", 2000)} {
+		if err := s.ConfirmGone(t.Context(), name); err != nil {
+			t.Errorf("%.20s: %v", name, err)
+		}
+	}
+}
