@@ -68,6 +68,14 @@ func (w *watched) Delete(ctx context.Context, k store.Key) error {
 	return w.Backend.Delete(ctx, k)
 }
 
+func (w *watched) Confirm(ctx context.Context, k store.Key) error {
+	return store.Confirm(ctx, w.Backend, k)
+}
+
+func (w *watched) ConfirmList(ctx context.Context, kind store.Kind, parent string) error {
+	return store.ConfirmList(ctx, w.Backend, kind, parent)
+}
+
 // fatal is what tests and rapid's checks have in common.
 type fatal interface {
 	Helper()
