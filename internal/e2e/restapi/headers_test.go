@@ -108,14 +108,14 @@ func TestUpstreamHeadersAreFiltered(t *testing.T) { // R07
 			w.Header().Set("Digest", "d")
 			w.Header().Set(http.TrailerPrefix+"X-Late", "10.0.1.20")
 		})
-		for path, want := range map[string]string{"/things/1": "d", "/tagged/1": "", "/plain/1": "d"} {
+		for path, want := range map[string]string{"/things/1": "", "/tagged/1": "", "/plain/1": "d"} { // of the API's bytes
 			p := harness.Wire(t, r.API, "GET "+path, "Authorization: Bearer "+r.token("reader"), "Connection: close")
 			if text := fmt.Sprint(p.Header, p.Body); p.Status != 200 || strings.Contains(text, "10.0.1.20") {
 				t.Errorf("%s: %d %s", path, p.Status, text)
 			}
 			res := r.open(t.Context(), "reader", http.MethodGet, path)
 			_, _ = io.ReadAll(res.Body)
-			if res.StatusCode != 200 || strings.Contains(fmt.Sprint(res.Header, res.Trailer), "10.0.1.20") || want != "" && res.Trailer.Get("Digest") != want {
+			if res.StatusCode != 200 || strings.Contains(fmt.Sprint(res.Header, res.Trailer), "10.0.1.20") || res.Trailer.Get("Digest") != want {
 				t.Errorf("%s: %v %v", path, res.Header, res.Trailer)
 			}
 		}

@@ -21,7 +21,7 @@ func TestPartialDocumentsPassUnchanged(t *testing.T) {
 		body   string
 	}{
 		{"a part", 206, http.Header{"Content-Type": {"application/json"}, "Content-Range": {"bytes 0-3/14"}}, one[:4]},
-		{"what has not changed", 304, http.Header{"Etag": {`"x"`}}, ""},
+		{"what has not changed", 304, http.Header{"X-Own": {"y"}}, ""},
 		{"nothing", 204, http.Header{"X-Own": {"y"}}, ""},
 		{"lines of JSON", 200, http.Header{"Content-Type": {"application/x-ndjson"}}, one + "\n" + one + "\n"},
 		{"a picture", 200, http.Header{"Content-Type": {"image/png"}, "Etag": {`"p"`}, "Accept-Ranges": {"bytes"}}, "\x89PNG\r\n\x1a\n"},

@@ -88,6 +88,11 @@ func (s *Shape) edits(c splice.Config) splice.Config {
 // changes reports whether clients see resources in another form.
 func (s *Shape) changes() bool { return s.Names.ChangeAnswers() || s.links != nil }
 
+// altersReads reports whether clients that read a resource see it in another form or encoding.
+func (s *Shape) altersReads() bool {
+	return s.changes() || s.Charset != nil || s.Resource.FromXML != nil || len(s.itemAt[resource.Read]) > 0
+}
+
 // idText returns the ID as it appears in a path. It reports false for an ID that no path
 // accepts.
 func (s *Shape) idText(id splice.Scalar) (string, bool) {

@@ -25,6 +25,7 @@ type Spec struct {
 	look     *splice.Plan   // of a write whose answer passes: finds the new id and failures; may be nil
 	listLike *listLikePlans // of a GET of a collection without a declared list; may be nil
 	failures int            // slot of the first of failurePlaces in plan or look, -1: none
+	alters   bool
 }
 
 // NewSpec compiles what is declared about the answers to an operation.
@@ -33,10 +34,12 @@ func NewSpec(c Config) (sp *Spec, err error) {
 	if c.Kind == resource.Batch {
 		return sp, nil // the gateway answers it itself
 	}
+	sp.alters = sp.Translates() || s.altersReads()
 	if s.listLike && c.Kind == resource.Read && c.Pattern.Text == s.Collection.Text {
 		if sp.listLike, err = s.newListLikePlans(); err != nil {
 			return nil, err
 		}
+		sp.alters = true
 	}
 	var capture []splice.Pointer
 	capture, sp.failures = sp.captures()
@@ -90,6 +93,11 @@ func (sp *Spec) changes() bool { return sp.unwraps() || sp.Shape.Charset != nil 
 func (sp *Spec) unwraps() bool {
 	return sp.ByRPC || sp.resource().FromXML != nil || len(sp.Shape.itemAt[sp.Kind]) > 0 || sp.Shape.changes()
 }
+
+// Alters reports whether clients may see the resource in another form than the API has it. What the API says of its own
+// bytes, such as their digest or its tag, must not reach them: it may be made of what they do not see, and few guesses
+// may suffice to find that.
+func (sp *Spec) Alters() bool { return sp.alters }
 
 // Declares reports whether answers must be JSON, because something is declared about the resource or the list in
 // them.

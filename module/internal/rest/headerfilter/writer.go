@@ -68,6 +68,7 @@ func (l *Writer) WriteHeader(status int) {
 func (l *Writer) inform(status int) {
 	h := l.Header()
 	whole := maps.Clone(h)
+	l.removeDigests(status)
 	l.remove(headers.Answer{Status: status}, false)
 	if status != http.StatusEarlyHints || len(h["Link"]) > len(l.own("Link")) {
 		l.ResponseWriter.WriteHeader(status)
@@ -83,6 +84,7 @@ func (l *Writer) strip(status int) {
 	l.done = true
 	h := l.Header()
 	a := headers.Answer{Status: status}
+	l.removeDigests(status)
 	if status < 300 {
 		media, _ := envelope.MediaType(h)
 		disposition, _, _ := strings.Cut(h.Get("Content-Disposition"), ";")
@@ -100,7 +102,11 @@ func (l *Writer) remove(a headers.Answer, link bool) {
 	h := l.Header()
 	for name, values := range h {
 		field := strings.TrimPrefix(name, http.TrailerPrefix)
-		if l.pass.Passes(field, a) || link && name == "Link" {
+		passes := l.pass.Passes(field, a) || link && name == "Link"
+		if field != name {
+			passes = l.passesTrailer(field, a)
+		}
+		if passes {
 			if l.hasSecret(field, values) {
 				delete(h, name)
 			}
@@ -121,6 +127,32 @@ func (l *Writer) remove(a headers.Answer, link bool) {
 	if len(h["Trailer"]) > 0 {
 		l.trailers(h, a)
 	}
+}
+
+// removeDigests removes what identifies the bytes of a resource that clients may see in another form, from answers
+// that do not have it: what has changed nothing, or has changed it, may still name its tag or digest. Those of
+// answers with it go where they are translated, and stay where they are not.
+func (l *Writer) removeDigests(status int) {
+	has := status >= http.StatusOK && status < 300 && !l.answer.Writes()
+	switch status {
+	case http.StatusNoContent, http.StatusResetContent, http.StatusPartialContent:
+		has = false
+	}
+	if has || !l.answer.Alters() {
+		return
+	}
+	h := l.Header()
+	for name := range h {
+		if headers.IsDigest(name) {
+			delete(h, name)
+		}
+	}
+}
+
+// passesTrailer reports whether a trailer reaches the client. Which of those of a resource that clients may see in another
+// form belong to what they see is not known.
+func (l *Writer) passesTrailer(name string, a headers.Answer) bool {
+	return l.pass.Passes(name, a) && !(l.answer.Alters() && headers.IsDigest(name))
 }
 
 // hasSecret reports whether a field of the API contains a secret of the gateway: many APIs repeat the URL of the
@@ -152,7 +184,7 @@ func (l *Writer) trailers(h http.Header, a headers.Answer) {
 	var left []string
 	for _, line := range h["Trailer"] {
 		for name := range strings.SplitSeq(line, ",") {
-			if name = http.CanonicalHeaderKey(strings.TrimSpace(name)); l.pass.Passes(name, a) {
+			if name = http.CanonicalHeaderKey(strings.TrimSpace(name)); l.passesTrailer(name, a) {
 				left = append(left, name)
 			} else {
 				l.ended = append(l.ended, name)
@@ -177,7 +209,7 @@ func (l *Writer) Finish() {
 	}
 	for name, values := range h {
 		field, ok := strings.CutPrefix(name, http.TrailerPrefix)
-		if ok && !l.pass.Passes(field, headers.Answer{}) || l.hasSecret(field, values) {
+		if ok && !l.passesTrailer(field, headers.Answer{}) || l.hasSecret(field, values) {
 			delete(h, name)
 		}
 	}

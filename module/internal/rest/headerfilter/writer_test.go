@@ -17,7 +17,12 @@ import (
 // newCall returns the call of a declared operation, and how its answer is translated.
 func newCall(t *testing.T, method, path string) (*operation.Call, *answer.Answer) {
 	t.Helper()
-	table, err := routes.New([]resource.Resource{{Path: "articles", HeaderDown: []string{"X-Passes"}}})
+	return newCallOf(t, resource.Resource{Path: "articles", HeaderDown: []string{"X-Passes"}}, method, path)
+}
+
+func newCallOf(t *testing.T, r resource.Resource, method, path string) (*operation.Call, *answer.Answer) {
+	t.Helper()
+	table, err := routes.New([]resource.Resource{r})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,6 +118,46 @@ func TestFilteredTrailersAreRemoved(t *testing.T) {
 	h := rec.Header()
 	if strings.Join(h["Trailer"], ",") != "X-Passes" || h.Get("X-Passes") != "1" || h["X-Debug"] != nil || h[http.TrailerPrefix+"X-Passes"] == nil || h[http.TrailerPrefix+"X-More"] != nil {
 		t.Errorf("%v", h)
+	}
+}
+
+// What the API says of its own bytes may be made of what clients do not see.
+func TestDigestsOfAlteredResourcesAreRemoved(t *testing.T) {
+	digests := []string{"Etag", "Content-Digest", "Repr-Digest", "Digest", "Content-Md5"}
+	whole, altered := resource.Resource{Path: "articles"}, resource.Resource{Path: "articles", Drop: []string{"pin"}}
+	for _, c := range []struct {
+		resource resource.Resource
+		method   string
+		status   int
+		passes   bool
+	}{
+		{whole, http.MethodGet, 200, true}, {whole, http.MethodPut, 204, true}, {whole, http.MethodGet, 304, true}, {whole, http.MethodPut, 409, true},
+		{altered, http.MethodGet, 200, true}, // package translate removes them if it translates the body
+		{altered, http.MethodGet, 204, false}, {altered, http.MethodGet, 206, false}, {altered, http.MethodGet, 304, false}, {altered, http.MethodGet, 404, false},
+		{altered, http.MethodPut, 200, false}, {altered, http.MethodPut, 204, false}, {altered, http.MethodPut, 412, false}, {altered, http.MethodDelete, 204, false},
+	} {
+		call, a := newCallOf(t, c.resource, c.method, "/articles/7")
+		rec := httptest.NewRecorder()
+		w := headerfilter.New(rec, call, a)
+		w.Header()["Trailer"] = digests
+		for _, name := range digests {
+			w.Header()[name] = []string{"x"}
+		}
+		w.WriteHeader(c.status)
+		for _, name := range digests {
+			if got := rec.Result().Header[name] != nil; got != c.passes {
+				t.Errorf("%s %d: %s passes: %v", c.method, c.status, name, got)
+			}
+			w.Header()[name] = []string{"late"}
+			w.Header()[http.TrailerPrefix+name] = []string{"late"}
+		}
+		w.Finish()
+		for _, name := range digests {
+			late := rec.Header()[http.TrailerPrefix+name] != nil || rec.Header().Get(name) == "late"
+			if late == (c.resource.Drop != nil) {
+				t.Errorf("%s %d: %s passes as a trailer: %v", c.method, c.status, name, late)
+			}
+		}
 	}
 }
 

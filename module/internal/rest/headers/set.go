@@ -28,6 +28,15 @@ func isUsual(name string) bool {
 	return false
 }
 
+// IsDigest reports whether a field identifies the bytes of a resource. The name is canonical.
+func IsDigest(name string) bool {
+	switch name {
+	case "Etag", "Content-Digest", "Repr-Digest", "Digest", "Content-Md5":
+		return true
+	}
+	return false
+}
+
 // usualPrefixes begin further names that pass.
 var usualPrefixes = []string{"X-Ratelimit-", "Ratelimit-"}
 

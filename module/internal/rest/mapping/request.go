@@ -122,6 +122,9 @@ func (m *Mapping) setHeader(up *Upstream) {
 		for _, name := range []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since", "Te"} {
 			up.Set[name] = nil
 		}
+		if m.Route.Method == http.MethodGet { // those of a change are checked before
+			up.Set["If-Match"], up.Set["If-Unmodified-Since"] = nil, nil
+		}
 		return
 	}
 	if m.AnswersExamined || m.Resource.ETag && m.Route.Method == http.MethodGet {
