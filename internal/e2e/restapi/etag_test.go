@@ -114,7 +114,7 @@ func TestAnswersHaveETagsAndSupportNotModified(t *testing.T) {
 				}
 			}
 			for _, line := range d.lines() {
-				if strings.Contains(line, "b.") || strings.Contains(line, "u.") || strings.Contains(line, "Since") {
+				if strings.Contains(line, "b.") || strings.Contains(line, "u.") || strings.Contains(line, "s.") || strings.Contains(line, "Since") {
 					t.Errorf("%s: the upstream was asked %s", name, line)
 				}
 			}
@@ -461,8 +461,8 @@ func TestLongAnswerHasOnlyTheUpstreamsETag(t *testing.T) {
 		size       int
 		want       string // how the tag begins
 	}{
-		{false, false, 200 << 10, `"b.`}, {false, false, 300 << 10, ""}, {true, false, 300 << 10, `"u.`},
-		{true, true, 200 << 10, `"b.`}, {true, true, 300 << 10, `W/"wu.`},
+		{false, false, 200 << 10, `"b.`}, {false, false, 300 << 10, ""}, {true, false, 300 << 10, `"s.`},
+		{true, true, 200 << 10, `"b.`}, {true, true, 300 << 10, `W/"ws.`},
 	} {
 		d := &document{tags: c.tags, weak: c.weak, size: c.size}
 		r := site2(t, d)

@@ -65,7 +65,11 @@ func (h *REST) provision(ctx caddy.Context) error {
 	if !h.unresolved {
 		h.warnOfMissingValues()
 	}
-	h.tags = conditional.NewTags(h.tables(), h.MaxBody)
+	keys, err := keysOfTags(ctx, h.tables())
+	if err != nil {
+		return err
+	}
+	h.tags = conditional.NewTags(h.tables(), h.MaxBody, keys)
 	return h.provisionJobs(ctx, digest)
 }
 

@@ -75,8 +75,10 @@ func NewTrial(ctx caddy.Context, config []byte) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.follows = 1                                                         // there is one answer
-	h.cursors = &cursors{keys: keys, server: func() string { return "" }} // of no use to a gateway
+	h.follows = 1         // there is one answer
+	h.cursors = &cursors{ // of no use to a gateway
+		keys: func(context.Context) (*secret.Keys, error) { return keys, nil }, server: func() string { return "" },
+	}
 	h.unresolved, h.Login = true, nil
 	t := &Trial{h: h}
 	err = h.Provision(ctx)

@@ -51,10 +51,15 @@ func (t *Tags) change(reader Reader, next operation.Handler) operation.Handler {
 		if err := reader.Charge(w); err != nil {
 			return err
 		}
-		now, err := t.current(c, read, reader)
+		maker, err := t.maker(c, read)
 		if err != nil {
 			return err
 		}
+		now, err := t.current(c, read, reader, maker)
+		if err != nil {
+			return err
+		}
+		conditions.Match, conditions.NoneMatch = maker.Renew(conditions.Match), maker.Renew(conditions.NoneMatch)
 		if !conditions.Hold(now.Current) || dated && !conditions.HasMatch && now.modified.After(since) {
 			return now.failed(conditions)
 		}
@@ -104,13 +109,16 @@ func (s *state) condition(c etag.Conditions) (name, value string) {
 
 // failed is the refusal of a request whose conditions do not hold. Where none with a tag ever could, it says so.
 func (s *state) failed(c etag.Conditions) *envelope.Refusal {
-	if c.HasMatch && !c.Match.Any && s.long && s.theirs == "" {
+	if c.HasMatch && !c.Match.Any && s.long && !s.strong() {
 		return envelope.Refuse(http.StatusPreconditionFailed, neverMatches)
 	}
 	return failedCondition()
 }
 
-const neverMatches = "If-Match cannot hold here: the resource is longer than 256 KiB, and the API gives it no strong tag"
+// strong reports whether the resource has a tag that If-Match can hold with.
+func (s *state) strong() bool { return s.Tagged && !s.Tag.Weak }
+
+const neverMatches = "If-Match cannot hold here: the resource is longer than 256 KiB and has no strong tag"
 
 func address(up mapping.Upstream) string { return up.Path + "?" + up.RawQuery }
 
@@ -121,7 +129,7 @@ func unmodifiedSince(h http.Header) (time.Time, bool) {
 }
 
 // current reads a resource as this client would, and derives its tag.
-func (t *Tags) current(c *operation.Call, m routes.Match, reader Reader) (now state, err error) {
+func (t *Tags) current(c *operation.Call, m routes.Match, reader Reader, maker *etag.Maker) (now state, err error) {
 	up, refused := c.Upstream(m, mapping.Asked{Header: make(http.Header)})
 	if refused != nil {
 		return now, envelope.Fail(refused.Status, refused.Code, refused.Message, refused)
@@ -155,14 +163,13 @@ func (t *Tags) current(c *operation.Call, m routes.Match, reader Reader) (now st
 	}
 	now.long = got.Cut
 	now.tags = theirs != ""
-	now.Tag, now.Tagged = etag.Derive(theirs, t.plan(c, m.Operation))
-	if now.Tagged && now.Tag.Weak {
+	if their, ok := etag.ParseTag(theirs); ok && their.Weak {
 		now.weak = theirs
-	}
-	switch {
-	case now.Tagged && !now.Tag.Weak:
+	} else if ok {
 		now.theirs = theirs
-	case got.Status == http.StatusOK && !got.Cut:
+	}
+	now.Tag, now.Tagged = maker.Derive(theirs)
+	if !now.strong() && got.Status == http.StatusOK && !got.Cut {
 		now.Tag, now.Tagged = etag.OfBody(got.Body), true
 	}
 	return now, nil

@@ -16,6 +16,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
@@ -44,7 +45,7 @@ func newRig(t *testing.T, r resource.Resource) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &rig{t: t, table: table, tags: conditional.NewTags([]*routes.Table{table}, 1<<10), status: http.StatusOK, header: http.Header{}, body: `{"id":7}`}
+	return &rig{t: t, table: table, tags: conditional.NewTags([]*routes.Table{table}, 1<<10, nil), status: http.StatusOK, header: http.Header{}, body: `{"id":7}`}
 }
 
 func (g *rig) call(method string, header http.Header) *operation.Call {
@@ -191,6 +192,78 @@ func TestUpstreamIsAskedWithItsOwnTag(t *testing.T) {
 	w := g.serve(http.MethodGet, http.Header{"If-None-Match": {tag}})
 	if sent := g.sent[1].Get("If-None-Match"); sent != `"v1"` || w.Code != http.StatusNotModified || w.Header().Get("ETag") != tag {
 		t.Errorf("the API was asked with %s; %d %v", sent, w.Code, w.Header())
+	}
+}
+
+// hidden is a resource of which clients do not see all.
+var hidden = resource.Resource{Path: "articles", ETag: true, Drop: []string{"pin"}}
+
+// keyed gives the gateway the secrets.
+func (g *rig) keyed(secrets ...string) *rig {
+	g.t.Helper()
+	var raw [][]byte
+	for _, s := range secrets {
+		raw = append(raw, []byte(strings.Repeat(s, 32)))
+	}
+	keys, err := secret.NewKeys(raw...)
+	g.tags = conditional.NewTags([]*routes.Table{g.table}, 1<<10, func(context.Context) (*secret.Keys, error) { return keys, err })
+	return g
+}
+
+func TestHiddenTagOutlivesASecretForChanges(t *testing.T) {
+	g := newRig(t, hidden).keyed("a")
+	g.header = http.Header{"Etag": {`"v1"`}}
+	old := g.serve(http.MethodGet, nil).Header().Get("ETag")
+	g.keyed("b", "a")
+	g.sent = nil
+	w := g.serve(http.MethodGet, http.Header{"If-None-Match": {old}})
+	if now := w.Header().Get("ETag"); w.Code != http.StatusOK || now == old || !strings.HasPrefix(now, `"s.`) || g.sent[0].Get("If-None-Match") != "" {
+		t.Errorf("%s became %s: %d, the API was asked %v", old, now, w.Code, g.sent[0])
+	}
+	for _, tag := range []string{old, w.Header().Get("ETag"), `W/` + old} {
+		g.sent = nil
+		if w := g.serve(http.MethodPut, http.Header{"If-Match": {tag}}); w.Code != http.StatusNoContent || g.sent[0].Get("If-Match") != `"v1"` {
+			t.Errorf("If-Match: %s: %d, the API was asked %v", tag, w.Code, g.sent)
+		}
+	}
+	g.header = http.Header{"Etag": {`"v2"`}}
+	if w := g.serve(http.MethodPut, http.Header{"If-Match": {old}}); w.Code != http.StatusPreconditionFailed {
+		t.Errorf("after a change: %d", w.Code)
+	}
+	g.keyed("b")
+	g.header = http.Header{"Etag": {`"v1"`}}
+	if w := g.serve(http.MethodPut, http.Header{"If-Match": {old}}); w.Code != http.StatusPreconditionFailed {
+		t.Errorf("without the older secret: %d", w.Code)
+	}
+}
+
+// Without a secret the tag is that of what the client sees. The API is still told its own.
+func TestHiddenTagIsOfTheBodyWithoutASecret(t *testing.T) {
+	g := newRig(t, hidden)
+	g.header = http.Header{"Etag": {`"v1"`}}
+	tag := g.serve(http.MethodGet, nil).Header().Get("ETag")
+	if w := g.serve(http.MethodGet, http.Header{"If-None-Match": {tag}}); !strings.HasPrefix(tag, `"b.`) || w.Code != http.StatusNotModified {
+		t.Errorf("%s: %d", tag, w.Code)
+	}
+	g.sent = nil
+	if w := g.serve(http.MethodPut, http.Header{"If-Match": {tag}}); w.Code != http.StatusNoContent || g.sent[0].Get("If-Match") != `"v1"` {
+		t.Errorf("%d, the API was asked %v", w.Code, g.sent)
+	}
+}
+
+func TestUnreadableSecretRefusesHiddenTags(t *testing.T) {
+	for _, c := range []struct {
+		of   resource.Resource
+		want int
+	}{{hidden, http.StatusServiceUnavailable}, {tagged, http.StatusOK}} {
+		g := newRig(t, c.of).keyed("")
+		g.header = http.Header{"Etag": {`"v1"`}}
+		if w := g.serve(http.MethodGet, nil); w.Code != c.want {
+			t.Errorf("%+v: %d", c.of, w.Code)
+		}
+		if w := g.serve(http.MethodPut, http.Header{"If-Match": {`"x"`}}); w.Code == http.StatusNoContent || g.changed > 0 {
+			t.Errorf("%+v: a change: %d", c.of, w.Code)
+		}
 	}
 }
 

@@ -16,9 +16,12 @@ func (t *Tags) read(next operation.Handler) operation.Handler {
 		if refused != nil {
 			return refused
 		}
-		plan, theirs := t.plan(c, c.Match.Operation), ""
-		bare := withoutConditions(c)
-		known, posts := conditions.NoneMatch.Underlying(plan), c.Match.Operation.Requests.ReadsByPost()
+		maker, err := t.maker(c, c.Match)
+		if err != nil {
+			return err
+		}
+		theirs, bare := "", withoutConditions(c)
+		known, posts := maker.UnderlyingAll(conditions.NoneMatch), c.Match.Operation.Requests.ReadsByPost()
 		if !posts { // an answer to a POST has no tag of what the client reads
 			bare.OnRequest = func(r *http.Request) {
 				if len(known) > 0 { // then the API need not send it
@@ -48,7 +51,7 @@ func (t *Tags) read(next operation.Handler) operation.Handler {
 			}
 			h.Del("Etag")
 			h.Del("Accept-Ranges")
-			tag, ok := etag.Derive(theirs, plan)
+			tag, ok := maker.Derive(theirs)
 			switch {
 			case held.Status() == http.StatusOK && (!ok || tag.Weak):
 				return // the tag is made of the body
@@ -58,7 +61,7 @@ func (t *Tags) read(next operation.Handler) operation.Handler {
 			_ = held.Pass() // the next write tells of a client that has gone
 		}
 		held.Full = func() bool { // too long for a tag of the body
-			tag, ok := etag.Derive(theirs, plan)
+			tag, ok := maker.Derive(theirs)
 			return ok && give(tag)
 		}
 		if err := held.Surplus.Send(func() error { return next(held, bare) }); err != nil {

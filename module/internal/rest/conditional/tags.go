@@ -1,6 +1,7 @@
 package conditional
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"sync/atomic"
@@ -9,10 +10,12 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
 // maxTagged is how much of an answer is held to derive a tag from it, where the API gives none that is
-// strong. A longer answer has a weak tag if the API gives one, and otherwise none.
+// strong, or none that can be hidden. A longer answer has a weak tag if the API gives one that can be, and otherwise none.
 const maxTagged = 256 << 10
 
 // form names how tags are made, and is part of each. In form 1 short answers could have weak tags. A client that still has
@@ -27,7 +30,11 @@ type Tags struct {
 	demands map[*routes.Operation]*atomic.Bool
 	bodies  *request.Replayer
 	maxBody int64
+	keys    Keys
 }
+
+// Keys returns the gateway's keys.
+type Keys func(context.Context) (*secret.Keys, error)
 
 // Reader is how a resource is read before a conditional change of it.
 type Reader struct {
@@ -41,9 +48,9 @@ type Reader struct {
 }
 
 // NewTags returns the tags for the operations of tables. Bodies of at most maxBody bytes are kept where a change may
-// have to be sent again.
-func NewTags(tables []*routes.Table, maxBody int64) *Tags {
-	t := &Tags{make(map[*routes.Operation]string), make(map[*routes.Operation]*atomic.Bool), request.NewReplayer(maxBody), maxBody}
+// have to be sent again. keys is nil for a gateway without a secret.
+func NewTags(tables []*routes.Table, maxBody int64, keys Keys) *Tags {
+	t := &Tags{make(map[*routes.Operation]string), make(map[*routes.Operation]*atomic.Bool), request.NewReplayer(maxBody), maxBody, keys}
 	for _, table := range tables {
 		for _, o := range table.Operations() {
 			switch {
@@ -67,10 +74,32 @@ func (t *Tags) Handle(o *routes.Operation, reader Reader, next operation.Handler
 	return t.change(reader, next)
 }
 
+// maker returns how tags are made of those of the API. Those of a translated answer are hidden: they may be
+// made of what the translation has removed.
+func (t *Tags) maker(c *operation.Call, m routes.Match) (*etag.Maker, error) {
+	if !m.Operation.Answers.Alters() {
+		return &etag.Maker{Plan: t.plan(c, m)}, nil
+	}
+	k := &etag.Maker{Plan: t.plan(c, m), Hide: true}
+	if t.keys == nil || m.Operation.Requests.ReadsByPost() { // which has no tag of the API's
+		return k, nil
+	}
+	var err error
+	if k.Keys, err = t.keys(c.Request.Context()); err != nil {
+		return nil, envelope.Unavailable(err)
+	}
+	return k, nil
+}
+
 // plan identifies the translation of an answer for this client: the links in it are those that
-// the client's scopes allow, and a cursor is the client's own.
-func (t *Tags) plan(c *operation.Call, o *routes.Operation) string {
+// the client's scopes allow, and a cursor is the client's own. Where tags are hidden it identifies
+// the resource, too: equal tags of two resources would show that they are equal, also in what is hidden.
+func (t *Tags) plan(c *operation.Call, m routes.Match) string {
+	o := m.Operation
 	parts := []string{t.plans[o], c.Prefix, c.MediaType}
+	if o.Answers.Alters() {
+		parts = append(parts, etag.Plan(m.Values...))
+	}
 	if c.Access != nil && len(o.Resource.Links) > 0 {
 		parts = append(parts, c.Access.Scopes...)
 	}

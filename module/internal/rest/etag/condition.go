@@ -47,19 +47,12 @@ func (l List) has(t Tag) bool { return !t.Weak && l.Resembles(t) }
 func (l List) Resembles(t Tag) bool {
 	return slices.ContainsFunc(l.Tags, func(o Tag) bool {
 		coding, ok := strings.CutPrefix(o.Opaque, t.Opaque)
-		return ok && slices.Contains([]string{"", "-gzip", "-zstd", "-br"}, coding)
+		return ok && slices.Contains(codings, coding)
 	})
 }
 
-// Underlying are the upstream's tags behind those of the list.
-func (l List) Underlying(plan string) (under []Tag) {
-	for _, t := range l.Tags {
-		if u, ok := t.Underlying(plan); ok {
-			under = append(under, u)
-		}
-	}
-	return under
-}
+// codings are what Caddy's encode and Apache add to a tag.
+var codings = []string{"", "-gzip", "-zstd", "-br"}
 
 // Join is a list as a header has it.
 func Join(tags []Tag) string {

@@ -21,13 +21,6 @@ func (t Tag) String() string {
 	return `"` + t.Opaque + `"`
 }
 
-// maxOpaque is the length of an upstream's tag that goes into one of ours. A longer one is
-// digested, and cannot be given back to the upstream.
-const maxOpaque = 128
-
-// weakMark begins the text of each weak tag of ours.
-const weakMark = "w"
-
 // Plan identifies what is done to an answer between the upstream and the client: answers
 // of one state of the upstream's that look different have different tags.
 func Plan(parts ...string) string {
@@ -39,37 +32,10 @@ func Plan(parts ...string) string {
 	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:9])
 }
 
-// Derive makes the tag of a translated answer out of the upstream's. It is as strong: the
-// translation makes the same bytes of the same bytes. A weak tag has another text than a strong one.
-// It reports false for what is no tag.
-func Derive(upstream, plan string) (Tag, bool) {
-	t, rest, ok := cut(upstream)
-	if !ok || rest != "" {
-		return Tag{}, false
-	}
-	mark := ""
-	if t.Weak {
-		mark = weakMark
-	}
-	if len(t.Opaque) > maxOpaque {
-		sum := sha256.Sum256([]byte(t.Opaque))
-		return Tag{t.Weak, mark + "d." + plan + "." + base64.RawURLEncoding.EncodeToString(sum[:18])}, true
-	}
-	return Tag{t.Weak, mark + "u." + plan + "." + base64.RawURLEncoding.EncodeToString([]byte(t.Opaque))}, true
-}
-
-// Underlying is the upstream's tag that t was derived from under the same plan.
-func (t Tag) Underlying(plan string) (Tag, bool) {
-	text, weak := strings.CutPrefix(t.Opaque, weakMark)
-	encoded, ok := strings.CutPrefix(text, "u."+plan+".")
-	if !ok {
-		return Tag{}, false
-	}
-	opaque, err := base64.RawURLEncoding.Strict().DecodeString(encoded)
-	if err != nil || strings.ContainsFunc(string(opaque), notOpaque) || len(opaque) > maxOpaque {
-		return Tag{}, false
-	}
-	return Tag{weak, string(opaque)}, true
+// ParseTag reads a field that has one tag.
+func ParseTag(text string) (Tag, bool) {
+	t, rest, ok := cut(text)
+	return t, ok && rest == ""
 }
 
 // OfBody is the tag of an answer whose upstream gives none that is strong.
