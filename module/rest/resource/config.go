@@ -18,7 +18,7 @@ type Resource struct {
 	Routes []Route `json:"routes,omitempty"`
 	// How the collection is listed. Default: a response to GET of the collection that is an array, or
 	// an object with a total and an array, becomes a page with `data` and `pagination`; other
-	// responses stay as they are.
+	// responses keep their form.
 	List *list.Config `json:"list,omitempty"`
 	// JSON Pointer to the resource in the upstream's response. Default: the whole response.
 	Item string `json:"item,omitempty"`

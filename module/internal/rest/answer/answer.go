@@ -50,6 +50,7 @@ type Answer struct {
 	// Path is the client's, for the links of a list.
 	Path string
 
+	around   bool     // the answer stays a document, but Plan edits the elements in it
 	portion  *Portion // nil: it is a whole answer
 	exceeded bool
 	cutAt    int64 // elements of a list that may have been cut; 0: none
@@ -118,7 +119,7 @@ func (a *Answer) Editor(dst io.Writer) *splice.Editor {
 
 // isDocument reports whether the answer is one document at the collection's address, and not a page of its items.
 func (a *Answer) isDocument() bool {
-	return a.Kind == resource.Read && a.List == nil && len(a.Pattern.Segments) == len(a.Shape.Collection.Segments)
+	return a.Kind == resource.Read && a.List == nil && !a.around && len(a.Pattern.Segments) == len(a.Shape.Collection.Segments)
 }
 
 // IsNewItem reports whether a client's address is that of a new item, created with a declared or conventional status.

@@ -200,6 +200,7 @@ type listLikePlans struct {
 	look   *splice.Plan   // finds out whether an object is a page
 	array  *splice.Plan   // edits an array
 	object []*splice.Plan // edits an object, for each of items
+	around []*splice.Plan // edits the elements in an object that is no page, for each of items; nil: nothing is edited
 	items  []string       // members that may contain the elements
 }
 
@@ -230,7 +231,7 @@ func (s *Shape) newListLikePlans() (p *listLikePlans, err error) {
 		return nil, err
 	}
 	compile := func(root splice.Pointer) (*splice.Plan, error) {
-		return s.compilePlan(splice.Config{Root: root, List: true, Capture: listLikePlaces})
+		return s.compilePlan(splice.Config{Root: root, List: true, Guard: s.Names.Edited(), Capture: listLikePlaces})
 	}
 	if p.array, err = compile(nil); err != nil {
 		return nil, err
@@ -241,6 +242,13 @@ func (s *Shape) newListLikePlans() (p *listLikePlans, err error) {
 			return nil, err
 		}
 		p.object = append(p.object, plan)
+		if !s.changes() || len(s.itemAt[resource.Read]) > 0 {
+			continue
+		}
+		if plan, err = s.compilePlan(splice.Config{Root: splice.Pointer{name}, List: true, Around: true, Guard: s.Names.Dropped()}); err != nil {
+			return nil, err
+		}
+		p.around = append(p.around, plan)
 	}
 	return p, nil
 }
@@ -263,21 +271,31 @@ func (a *Answer) MakeArrayPage() { a.setPage(a.listLike.array) }
 
 // MakeObjectPage turns an object into a page if look, an editor of LookPlan, has found an array and a total in it.
 // Before the end of the document (whole is false) the total may still follow. It reports false if the answer is not a
-// page, or already has the form of one.
+// page, or already has the form of one: then the elements of the array are edited where they are.
 func (a *Answer) MakeObjectPage(look *splice.Editor, whole bool) bool {
+	l := a.listLike
+	for i := range l.items {
+		if look.Captured(len(listLikePlaces)+i).Kind != splice.Array {
+			continue
+		}
+		if a.isPage(look, whole) {
+			a.setPage(l.object[i])
+			return true
+		}
+		if l.around != nil {
+			a.Plan, a.around = l.around[i], true
+		}
+		return false
+	}
+	return false
+}
+
+// isPage reports whether an object with an array is a page that does not have the form of one yet.
+func (a *Answer) isPage(look *splice.Editor, whole bool) bool {
 	if look.Captured(len(listLikePlaces)-2).Kind != splice.Absent || whole && firstNumber(look, 0, len(totalNames)) == nil {
 		return false
 	}
-	if saysFailed(look, len(listLikePlaces)+len(a.listLike.items)) {
-		return false
-	}
-	for i := range a.listLike.items {
-		if look.Captured(len(listLikePlaces)+i).Kind == splice.Array {
-			a.setPage(a.listLike.object[i])
-			return true
-		}
-	}
-	return false
+	return !saysFailed(look, len(listLikePlaces)+len(a.listLike.items))
 }
 
 // KnowsIfPage reports whether look has found enough to tell whether the object is a page.

@@ -50,8 +50,11 @@ func NewSpec(c Config) (sp *Spec, err error) {
 		return sp, err
 	}
 	plan := splice.Config{Root: s.itemAt[c.Kind], Capture: capture}
+	if sp.listLike != nil {
+		plan.Guard = s.Names.Edited()
+	}
 	if c.Kind == resource.List {
-		plan = splice.Config{Root: s.items, List: true}
+		plan = splice.Config{Root: s.items, List: true, Guard: s.Names.Edited()}
 		plan.Capture, sp.failures = s.listCaptures()
 	}
 	sp.plan, err = s.compilePlan(plan)

@@ -87,6 +87,24 @@ func (n *Names) EditAnswers(c splice.Config) splice.Config {
 	return c
 }
 
+// Dropped returns the names of members that clients do not get, for those inside others the last step of the place.
+func (n *Names) Dropped() []string {
+	names := slices.Clone(n.answers.drop)
+	for _, at := range n.answers.dropAt {
+		names = append(names, at[len(at)-1])
+	}
+	return names
+}
+
+// Edited returns the upstream's names of members that clients get in another form or not at all.
+func (n *Names) Edited() []string {
+	names := n.Dropped()
+	for _, l := range n.answers.lift {
+		names = append(names, l.From[0])
+	}
+	return slices.AppendSeq(slices.AppendSeq(names, maps.Keys(n.answers.names)), maps.Keys(n.answers.words))
+}
+
 // ChangeAnswers reports whether answers have other names or values for clients.
 func (n *Names) ChangeAnswers() bool {
 	p := &n.answers

@@ -16,6 +16,9 @@ type Config struct {
 	// The output is an array, and the edits apply to each element that is an object. Without List they
 	// apply to Root, which must then be an object if there are any.
 	List bool
+	// Around passes on what stands around the list too. The outermost object is edited like an element then, apart from
+	// Lift, DropAt and Append. Root must be an array inside it.
+	Around bool
 	// skip elements are left out, and at most take follow. take 0: all.
 	skip, take int
 
@@ -33,6 +36,10 @@ type Config struct {
 
 	// Any passes a Root that is not an object unchanged. Without it and with edits, that is ErrRoot.
 	Any bool
+
+	// Guard has names that no object may have besides those that are edited and what is inside elements of the list:
+	// there the edits would be missed, which is ErrOutside. What is not passed on may have them.
+	Guard []string
 
 	// ID is a place inside the resource object, captured for Append.
 	ID Pointer
@@ -58,6 +65,9 @@ func (c *Config) edits() bool {
 func (c *Config) check() error {
 	if !c.List && (c.skip != 0 || c.take != 0) {
 		return fmt.Errorf("splice: skip and take are for a List")
+	}
+	if c.Around && (!c.List || len(c.Root) == 0 || c.skip+c.take != 0) {
+		return fmt.Errorf("splice: Around is for a whole List inside an object")
 	}
 	for name, n := range map[string]int{"skip": c.skip, "take": c.take, "maxDepth": c.maxDepth, "MaxScalar": c.MaxScalar} {
 		if n < 0 {
@@ -97,6 +107,8 @@ var (
 	ErrRoot = errors.New("the declared value is not there, or not of the declared kind")
 	// ErrDepth is returned for a text that is nested more deeply than maxDepth of the [Config].
 	ErrDepth = errors.New("the JSON text is nested too deeply")
+	// ErrOutside is returned for a name of Config.Guard outside the objects that are edited.
+	ErrOutside = errors.New("drop, rename or values name a member that is in an object which they do not apply to; write list { items <pointer> } for the place of the elements, or list off if the response is one document")
 
 	errTwice = fmt.Errorf("%w: it is declared twice", ErrRoot)
 )

@@ -104,6 +104,13 @@ func TestEdits(t *testing.T) {
 		{"the id behind a member that is repeated", Config{ID: p("/m/id"), Append: link}, `{"m":{"id":1},"m":{}}`, `{"m":{"id":1},"m":{},"self":"absent "}`},
 		{"elements of a map", Config{List: true, skip: 1, Rename: map[string]string{"a": "b"}, Drop: []string{"c"}, Append: link},
 			`{"1":{"a":1},"2":{"c":1,"a":2},"3":{"c":0}}`, `[{"b":2,"self":"absent "},{"self":"absent "}]`},
+		{"around a list", Config{Root: p("/l"), List: true, Around: true, Rename: map[string]string{"a": "b"}, Drop: []string{"c"}, Append: link},
+			`{"c":1,"a":1,"m":{"a":1}, "l" : [ {"a":1,"x":{"c":2}} , 2,{"c":3}],"z":[1]}`, `{"b":1,"m":{"a":1}, "l" : [ {"b":1,"x":{"c":2},"self":"absent "} , 2,{"self":"absent "}],"z":[1]}`},
+		{"around an empty list", Config{Root: p("/l"), List: true, Around: true, Drop: []string{"c"}}, `{"c":0,"l":[ ]}`, `{"l":[ ]}`},
+		{"around a list that is dropped", Config{Root: p("/l"), List: true, Around: true, Drop: []string{"l"}}, `{"l":[{"l":1},2],"a":1}`, `{"a":1}`},
+		{"guarded", Config{Drop: []string{"c"}, DropAt: []Pointer{p("/m/d")}, Lift: []Lift{{Name: "t", From: p("/u/v")}}, Guard: []string{"c", "d", "u", "v"}},
+			`{"c":{"c":1},"m":{"d":1,"e":[{"e":1}]},"u":{"v":1}}`, `{"m":{"e":[{"e":1}]},"u":{"v":1},"t":1}`},
+		{"a guarded list", Config{Root: p("/l"), List: true, Drop: []string{"c"}, Guard: []string{"c"}}, `{"m":[{"c":1}],"l":[{"c":1,"x":[{"c":2}]},[[{"x":1}]]]}`, `[{"x":[{"c":2}]},[[{"x":1}]]]`},
 		{"invalid UTF-8", Config{Drop: []string{"a"}}, "{\"b\xff\":\"\xc3\",\"a\":1}", "{\"b\xff\":\"\xc3\"}"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -238,5 +245,39 @@ func TestLongInvalidTextIsDecodedLinearly(t *testing.T) {
 	text := strings.Repeat("é", 1<<20) + "\xff"
 	if got := unquote(nil, []byte(text)); string(got) != text[:2<<20]+"\ufffd" {
 		t.Errorf("%d bytes that end in %q", len(got), got[len(got)-4:])
+	}
+}
+
+// What is to be dropped does not pass where the edits do not reach it.
+func TestGuardedNameOutsideTheEditedObjectsIsRefused(t *testing.T) {
+	document := Config{Drop: []string{"c"}, DropAt: []Pointer{at(t, "/m/d")}, Guard: []string{"c", "d", "u"}}
+	around := document
+	around.Root, around.List, around.Around = at(t, "/l"), true, true
+	list := document
+	list.List = true
+	inside := document
+	inside.Root = at(t, "/r")
+	for _, c := range []struct {
+		conf Config
+		in   string
+	}{
+		{document, `{"rows":[{"a":1},{"c":"hidden"}]}`}, {document, `{"1":{"c":"hidden"}}`}, {document, `{"x":{"y":[[{"\u0063":"hidden"}]]}}`},
+		{document, `{"rows":[{"m":{"d":"hidden"}}]}`}, {document, `{"rows":[{"u":"hidden"}]}`},
+		{around, `{"l":[{"a":1}],"k":[{"c":"hidden"}]}`}, {around, `{"l":[[{"c":"hidden"}]]}`}, {around, `{"k":{"c":"hidden"},"l":[]}`},
+		{list, `[[{"c":"hidden"}]]`}, {list, `{"x":[{"c":"hidden"}]}`}, {inside, `{"r":{"x":[{"c":"hidden"}]}}`},
+	} {
+		for _, size := range []int{1, 3, 100} {
+			if out, _, err := edited(plan(t, c.conf), c.in, size); !errors.Is(err, ErrOutside) || strings.Contains(out, "hidden") {
+				t.Errorf("%s in chunks of %d: %v %s", c.in, size, err, out)
+			}
+		}
+	}
+	if _, err := Compile(Config{List: true, Around: true}); err == nil {
+		t.Error("Around of nothing is accepted")
+	}
+	for _, in := range []string{`{"l":null}`, `{"l":{"1":{"c":1}}}`, `{"l":[],"l":[{"c":1}]}`, `[{"l":[]}]`} {
+		if out, _, err := edited(plan(t, around), in, 100); !errors.Is(err, ErrRoot) || strings.Contains(out, "c") {
+			t.Errorf("%s: %v %s", in, err, out)
+		}
 	}
 }

@@ -1,6 +1,9 @@
 package splice
 
-import "bytes"
+import (
+	"bytes"
+	"fmt"
+)
 
 // held is input whose fate is not decided yet: a comma, white space and a name, or a scalar.
 type held struct {
@@ -127,6 +130,9 @@ func (e *Editor) decideMember(name []byte, i int) error {
 	if e.plan.places {
 		edited, m = e.decideInside(f, m)
 	}
+	if m == nil && e.isOutside(f, name) {
+		return fmt.Errorf("%w: %s", ErrOutside, name)
+	}
 	switch {
 	case m != nil && m.drop:
 		if len(e.held.earlier) == 0 {
@@ -151,6 +157,15 @@ func (e *Editor) decideMember(name []byte, i int) error {
 		e.release(nil, i)
 	}
 	return nil
+}
+
+// isOutside reports whether a member of an object that is not edited has a guarded name, and is passed on.
+func (e *Editor) isOutside(f *frame, name []byte) bool {
+	if !f.guarded || f.resource || e.out.muted || name == nil || e.plan.guard.get(name) == nil {
+		return false
+	}
+	n := e.at.next.id
+	return n == nil || n.lifted == nil
 }
 
 var droppedMember = &member{drop: true}

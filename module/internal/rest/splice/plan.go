@@ -13,9 +13,11 @@ type Plan struct {
 	window    window
 	edits     bool
 	any       bool // Config.Any
+	around    bool // Config.Around
 	places    bool // something inside the resource object is lifted or dropped
 	append    func(dst []byte, id Scalar) []byte
 	members   table[member]
+	guard     table[struct{}]
 	document  node
 	resource  node // leads to the ID
 	id        int  // the slot of the ID
@@ -28,6 +30,9 @@ type Plan struct {
 
 // maxRawScalar is the greatest length of a captured scalar as written, with escapes and quotes.
 func (p *Plan) maxRawScalar() int { return 6*p.maxScalar + 2 }
+
+// guards reports whether any names are guarded.
+func (p *Plan) guards() bool { return !p.guard.empty() }
 
 // node is a step of the compiled pointers.
 type node struct {
@@ -58,7 +63,7 @@ func Compile(c Config) (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{
-		list: c.List, edits: c.edits(), any: c.Any, append: c.Append,
+		list: c.List, edits: c.edits(), any: c.Any, around: c.Around, append: c.Append,
 		id: len(c.Capture), slots: len(c.Capture) + 1, window: newWindow(c.skip, c.take),
 		maxDepth: cmp.Or(c.maxDepth, 128), maxScalar: cmp.Or(c.MaxScalar, 4096),
 	}
@@ -74,6 +79,10 @@ func Compile(c Config) (*Plan, error) {
 		p.resource.capture(c.ID, p.id, p)
 	}
 	p.compileMembers(c)
+	for _, name := range c.Guard {
+		p.longest = max(p.longest, len(name))
+		p.guard.put(name)
+	}
 	if err := p.compilePlaces(c); err != nil {
 		return nil, err
 	}
@@ -189,7 +198,7 @@ func (p *Plan) New(dst io.Writer) *Editor {
 	e.out.to = dst
 	e.window, e.append = p.window, p.append
 	e.scanner.state = beforeValue
-	e.out.muted = !p.document.root
+	e.out.muted = !p.document.root && !p.around
 	e.at.next = edit{doc: &p.document}
 	e.at.tracked = true
 	return e

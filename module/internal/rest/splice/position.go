@@ -29,6 +29,8 @@ type edit struct {
 	values   *table[[]byte]
 	list     bool // it is the declared list
 	resource bool // it is an object that is edited
+	envelope bool // it is the resource around the list
+	guarded  bool // no object in it may have a name of Config.Guard; of a resource, none but itself
 	copied   bool // it is lifted
 	after    afterwards
 }
@@ -47,7 +49,7 @@ func (w window) contains(index int64) bool { return index >= w.first && index < 
 
 // isTracked reports whether elements or names of the container matter.
 func (f *frame) isTracked() bool {
-	return f.list || f.resource || f.doc != nil && !f.doc.steps.empty() || f.id != nil && !f.id.steps.empty()
+	return f.list || f.resource || f.guarded || f.doc != nil && !f.doc.steps.empty() || f.id != nil && !f.id.steps.empty()
 }
 
 // top returns the innermost container that matters, nil if there is none.
@@ -98,10 +100,13 @@ func (e *Editor) beginValue(c byte, i int) {
 		if f.array {
 			a = f.element()
 		}
+		a.guarded = f.guarded
 		if f.list {
-			e.beginElement(f, i, &a)
+			e.beginElement(f, c, i, &a)
 		}
 		f.index++
+	} else if e.plan.around {
+		a.resource, a.envelope, a.guarded = c == '{', true, e.plan.guards()
 	}
 	if a.doc != nil && a.doc.root {
 		e.beginRoot(c, i, &a)
@@ -123,8 +128,11 @@ func (e *Editor) beginValue(c byte, i int) {
 }
 
 // beginElement decides what happens to a list element.
-func (e *Editor) beginElement(f *frame, i int, a *edit) {
+func (e *Editor) beginElement(f *frame, c byte, i int, a *edit) {
 	e.at.elements++
+	if c == '{' {
+		a.guarded = false
+	}
 	if !e.window.contains(f.index) {
 		return
 	}
@@ -142,17 +150,18 @@ func (e *Editor) beginRoot(c byte, i int, a *edit) {
 	p := e.plan
 	right := !p.edits || p.any || c == '{'
 	if p.list {
-		right = c == '[' || c == '{' || c == 'n'
+		right = c == '[' || !p.around && (c == '{' || c == 'n')
 	}
 	if !right {
 		e.at.rootWrong, e.out.muted = true, true
 		return
 	}
-	e.at.rootFound = true
-	if e.out.muted {
+	e.at.rootFound, a.guarded = true, p.guards()
+	if e.out.muted && !p.around {
 		e.out.muted, e.out.from, a.after = false, i, mute
 	}
 	switch {
+	case p.around && e.out.muted: // the member is dropped
 	case p.list && c == 'n':
 		e.out.pass(i)
 		e.out.emit(emptyArray)
@@ -169,7 +178,7 @@ func (e *Editor) enterContainer(i int) {
 	a := e.at.current
 	e.at.current = edit{}
 	f := frame{edit: a, depth: e.scanner.depth, array: e.scanner.arrays[e.scanner.depth-1]}
-	if f.resource = a.resource && !f.array; f.resource {
+	if f.resource = a.resource && !f.array; f.resource && !f.envelope {
 		e.captured.slots[e.plan.id] = Scalar{}
 		f.id = &e.plan.resource
 	}
@@ -214,7 +223,8 @@ func (e *Editor) leaveContainer(i int) {
 	if e.held.on { // white space of an empty object
 		e.release(nil, i-1)
 	}
-	if f.resource {
+	edited := f.resource && !f.envelope
+	if edited {
 		e.passLifted(f, i-1)
 	}
 	if f.copied {
@@ -227,7 +237,7 @@ func (e *Editor) leaveContainer(i int) {
 		e.out.muted, e.out.from = false, i
 	case f.list && e.out.muted:
 		e.out.muted, e.out.from = false, i-1
-	case f.resource && e.append != nil:
+	case edited && e.append != nil:
 		e.out.pass(i - 1)
 		if e.text = e.append(e.text[:0], e.captured.slots[e.plan.id]); len(e.text) > 0 {
 			if f.any {
