@@ -36,7 +36,6 @@ func TestOneLineConfigFollowsTheConventions(t *testing.T) {
 		{"S02 JSON that is labelled HTML", "POST", "/articles", `{}`, answer{200, typed("text/html"), `{"id":5}`}, answer{201, http.Header{"Location": {"/articles/5"}}, `{"id":5}`}},
 		{"S02 what is accepted is not made yet", "POST", "/articles", `{}`, answer{202, js, `{"id":5}`}, answer{202, http.Header{"Location": nil}, `{"id":5}`}},
 		{"S02 a page is nothing that was made", "POST", "/articles", `{}`, answer{200, typed("text/html"), "<h1>Sign in</h1>"}, answer{200, http.Header{"Location": nil}, "<h1>Sign in</h1>"}},
-		{"S02 JSON that is broken is still an answer to what was done", "POST", "/articles", `{}`, answer{200, js, `{"id":5,`}, answer{201, nil, `{"id":5,`}},
 
 		{"S02 a deletion is 204", "DELETE", "/articles/7", "", answer{200, js, `{"deleted":true}`}, answer{204, http.Header{"Content-Type": nil}, ""}},
 		{"S02 a deletion that says OK", "DELETE", "/articles/7", "", answer{200, typed("text/plain"), "OK"}, answer{204, nil, ""}},

@@ -125,3 +125,27 @@ func TestFailWhenMatchesAWord(t *testing.T) {
 		}
 	}
 }
+
+// S02: what is labelled JSON and is none does not become a 201 or 204, also where nothing is declared.
+func TestPageLabelledJSONIsNoSuccessOfAWrite(t *testing.T) {
+	u := harness.NewUpstream(t)
+	r := start(t, u.Addr, oneLine)
+	for _, body := range []string{"<br />\n<b>Fatal error</b>: Uncaught mysqli_sql_exception in /srv/shop/db.php:12", "Access denied for user shop", "删除失败", `{"id":5,`} {
+		u.Answer(says("application/json", body))
+		for _, p := range []harness.Page{r.do("writer", http.MethodDelete, "/articles/7", ""), r.do("writer", http.MethodPost, "/articles", "{}")} {
+			wantError(t, p, 502, "upstream_error", "")
+			if strings.Contains(p.Body, "srv") || p.Header.Get("Location") != "" {
+				t.Errorf("%v %s", p.Header, p.Body)
+			}
+		}
+	}
+	for body, status := range map[string][2]int{"": {204, 201}, "Deleted": {204, 201}, `{"id":5}`: {204, 201}, `"all done"`: {204, 201}} {
+		u.Answer(says("application/json", body))
+		if p := r.do("writer", http.MethodDelete, "/articles/7", ""); p.Status != status[0] {
+			t.Errorf("%s: %d %s", body, p.Status, p.Body)
+		}
+		if p := r.do("writer", http.MethodPost, "/articles", "{}"); p.Status != status[1] || p.Body != body {
+			t.Errorf("%s: %d %s", body, p.Status, p.Body)
+		}
+	}
+}

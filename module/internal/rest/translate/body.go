@@ -108,8 +108,12 @@ func (b *body) decideStart(whole bool) error {
 	switch {
 	case !a.Declares() && whole && len(bytes.TrimSpace(text)) == 0, b.passes && !b.sure && strange && !beginsAsJSON(text, whole):
 		return b.passRaw(raw)
-	case !ok && !b.sure && a.Declares(), !ok && b.sure && a.Writes() && isWord(text) && !mayBeJSON(text, whole):
+	case !ok && !b.sure && a.Declares():
 		return notJSON(b.w, text)
+	case !ok && b.sure && a.Writes():
+		if f := judgeText(b.w, text, whole); f != nil {
+			return f
+		}
 	case a.MayBeList() && a.Plan == nil && strange && beginsAsJSON(text, whole):
 		at, ok = 0, true // and something behind it
 	case !ok && (!b.sure || a.MayBeList() && a.Plan == nil), a.MayBeList() && a.Plan == nil && strange:
@@ -132,10 +136,39 @@ func (b *body) handleUndecodable(raw []byte, err error) error {
 	switch {
 	case !json && b.passes, !json && !b.answer.Declares():
 		return b.passRaw(raw)
-	case !json, !container && b.answer.Writes() && isWord(text):
+	case !json:
 		return notJSON(b.w, text)
+	case b.answer.Writes():
+		if f := judgeUndecodable(b.w, text, err); f != nil {
+			return f
+		}
 	}
 	return err
+}
+
+// judgeText judges an answer to a write that is labelled JSON, and has no object or array. It returns nil if it is
+// JSON all the same, and a failure of kind Missing if it is a word.
+func judgeText(w *Writer, text []byte, whole bool) *Failure {
+	err := checkJSON(text, whole)
+	switch {
+	case err == nil:
+		return nil
+	case isWord(text):
+		return notJSON(w, text)
+	}
+	return failureOf(err)
+}
+
+// judgeUndecodable is judgeText for a text that cannot be decoded because of err. It returns nil for an object or array.
+func judgeUndecodable(w *Writer, text []byte, err error) *Failure {
+	text = bytes.TrimLeft(text, "\xef\xbb\xbf \t\r\n")
+	switch {
+	case len(text) > 0 && beginsContainer(text[0]):
+		return nil
+	case isWord(text):
+		return notJSON(w, text)
+	}
+	return failureOf(err)
 }
 
 // startEditing begins to translate a text, whose beginning is decoded.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/charset"
@@ -59,23 +61,42 @@ func beginsAsJSON(text []byte, whole bool) bool {
 }
 
 // mayBeJSON reports whether a text can be the beginning of JSON, or is all of it.
-func mayBeJSON(text []byte, whole bool) bool {
+func mayBeJSON(text []byte, whole bool) bool { return checkJSON(text, whole) == nil }
+
+// checkJSON returns why it cannot.
+func checkJSON(text []byte, whole bool) error {
 	e := anything.New(io.Discard)
 	defer e.Release()
 	_, err := e.Write(text)
 	if err == nil && whole {
 		err = e.Close()
 	}
-	return err == nil
+	return err
 }
 
 // maxWord is the most bytes that a word has.
 const maxWord = 32
 
+// unspaced are scripts that have no spaces between words: a whole sentence looks like one.
+var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan}
+
 // isWord reports whether a text is nothing, blanks or one word, as APIs say that a write succeeded: an error has more of them.
+// A text that may be in a script without spaces is no word, nor one in another charset of which little is ASCII.
 func isWord(text []byte) bool {
 	text = bytes.TrimSpace(text)
-	return len(text) <= maxWord && !bytes.ContainsAny(text, " \t\r\n")
+	if len(text) > maxWord || bytes.ContainsFunc(text, unicode.IsSpace) {
+		return false
+	}
+	if utf8.Valid(text) {
+		return !bytes.ContainsFunc(text, func(c rune) bool { return unicode.In(c, unspaced...) })
+	}
+	ascii := 0
+	for _, c := range text {
+		if c < utf8.RuneSelf {
+			ascii++
+		}
+	}
+	return 2*ascii >= len(text)
 }
 
 // holdLook is how much of an object is kept to find out whether it is a list. Of a longer

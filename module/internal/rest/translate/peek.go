@@ -49,7 +49,8 @@ func (w *Writer) useConventionalStatus() {
 }
 
 // peek keeps the beginning of a body that passes unchanged until it is known whether it says that the write
-// succeeded. Broken JSON does not make a failure of it: the upstream has done what it was asked for.
+// succeeded. What is labelled JSON and is none is the failure that it is where JSON is declared: pages of errors come
+// with status 200 too.
 type peek struct {
 	w     *Writer
 	limit int
@@ -58,13 +59,13 @@ type peek struct {
 }
 
 func (p *peek) write(b []byte) error {
-	if !p.done {
-		if p.kept = append(p.kept, b...); len(p.kept) <= p.limit {
-			return nil
-		}
-		b = p.decideStatus(false)
+	if p.done {
+		return p.writeBody(b)
 	}
-	return p.writeBody(b)
+	if p.kept = append(p.kept, b...); len(p.kept) <= p.limit {
+		return nil
+	}
+	return p.decideStatus(false)
 }
 
 func (p *peek) writeBody(b []byte) error {
@@ -79,15 +80,20 @@ func (p *peek) close() error {
 	if p.done {
 		return nil
 	}
-	return p.writeBody(p.decideStatus(true))
+	return p.decideStatus(true)
 }
 
-// decideStatus sends the header, and returns what was kept of the body.
-func (p *peek) decideStatus(whole bool) []byte {
+// decideStatus sends the header, and what was kept of the body.
+func (p *peek) decideStatus(whole bool) error {
 	p.done = true
+	location, ok, f := p.readOutcome(whole)
+	if f != nil {
+		p.w.failure = f
+		return f
+	}
 	h := p.w.Header()
 	back := envelope.TakeTrailers(h)
-	if location, ok := p.readOutcome(whole); ok {
+	if ok {
 		p.w.useConventionalStatus()
 		if location != "" && !strings.HasPrefix(h.Get("Location"), "/") {
 			h.Set("Location", location)
@@ -97,14 +103,15 @@ func (p *peek) decideStatus(whole bool) []byte {
 	back()
 	kept := p.kept
 	p.kept = nil
-	return kept
+	return p.writeBody(kept)
 }
 
 var errEnough = errors.New("enough was read")
 
 // readOutcome reports whether the body is that of a success, which an HTML page or a declared failure is
-// not, and returns the address of the new resource if the body tells its id.
-func (p *peek) readOutcome(whole bool) (location string, ok bool) {
+// not, and returns the address of the new resource if the body tells its id. It returns a failure for what is labelled
+// JSON and cannot be read.
+func (p *peek) readOutcome(whole bool) (location string, ok bool, _ *Failure) {
 	h, a := p.w.Header(), p.w.config.Answer
 	media := mediaOf(h)
 	text := p.kept
@@ -118,7 +125,7 @@ func (p *peek) readOutcome(whole bool) (location string, ok bool) {
 			return nil
 		})
 		if u == nil {
-			return "", envelope.IsJSON(media)
+			return "", envelope.IsJSON(media), nil
 		}
 		defer u.stop()
 		err := u.write(p.kept)
@@ -130,7 +137,7 @@ func (p *peek) readOutcome(whole bool) (location string, ok bool) {
 	sure := envelope.IsJSON(media)
 	if readsXML(a, media) {
 		_, err := decodeXML(a, h, text)
-		return "", err == nil && whole
+		return "", err == nil && whole, nil
 	}
 	at, found := 0, false
 	var rest charset.Writer
@@ -138,11 +145,15 @@ func (p *peek) readOutcome(whole bool) (location string, ok bool) {
 	if err == nil {
 		at, found = findJSON(begun, sure, whole)
 	}
-	if !found || !sure && followsText(begun[:at]) {
-		return "", sure || media == "text/plain" || len(text) == 0 && whole
-	}
-	if a.LookPlan() == nil {
-		return "", true
+	switch {
+	case err != nil && sure:
+		return "", true, unlessWord(judgeUndecodable(p.w, text, err))
+	case !found && sure:
+		return "", true, unlessWord(judgeText(p.w, begun, whole))
+	case !found || !sure && followsText(begun[:at]):
+		return "", media == "text/plain" || len(text) == 0 && whole, nil
+	case a.LookPlan() == nil:
+		return "", true, nil
 	}
 	e := a.LookPlan().New(io.Discard)
 	defer e.Release()
@@ -150,8 +161,19 @@ func (p *peek) readOutcome(whole bool) (location string, ok bool) {
 	if err == nil && whole {
 		err = e.Close()
 	}
-	if err != nil {
-		return "", sure
+	switch {
+	case err != nil && sure:
+		return "", false, failureOf(err)
+	case err != nil:
+		return "", false, nil
 	}
-	return a.Location(e), !(a.Conventional && a.Failed(e))
+	return a.Location(e), !(a.Conventional && a.Failed(e)), nil
+}
+
+// unlessWord returns nil for a failure that only says that a write was answered by a word.
+func unlessWord(f *Failure) *Failure {
+	if f != nil && f.Kind == Missing {
+		return nil
+	}
+	return f
 }
