@@ -52,7 +52,9 @@ func (c *Config) parameters() []list.Name {
 	if c.ListLike && len(c.Resource.Routes) == 0 {
 		names = slices.Clone(names)
 		for _, name := range resource.ConventionalParameters {
-			names = append(names, list.Name{Name: name})
+			if name != "state" || !c.Names.Hides(name) { // whoever filters by it learns it
+				names = append(names, list.Name{Name: name})
+			}
 		}
 	}
 	return names
@@ -129,12 +131,11 @@ func (c *Config) translateSort(theirs url.Values) *envelope.Refusal {
 	}
 	fields := strings.Split(theirs.Get("sort"), ",")
 	for i, field := range fields {
-		name := strings.TrimPrefix(field, "-")
-		their, ok := c.Names.Theirs(name)
+		their, ok := c.Names.SortField(field)
 		if !ok {
-			return envelope.Invalid("sort", "must name members of this list")
+			return envelope.Invalid("sort", "must name members of this list, with - in front for descending order")
 		}
-		fields[i] = field[:len(field)-len(name)] + their
+		fields[i] = their
 	}
 	theirs.Set("sort", strings.Join(fields, ","))
 	return nil
