@@ -17,50 +17,18 @@ func (p configuration) besideGuards() (out adminapi.Findings) {
 		s := p.Servers[name]
 		for _, site := range sitesOf(s.Routes) {
 			at := addressOf(s, site)
-			byPath, byChoice := followSite(s, site, matchesPath), followSite(s, site, matchesChoice)
+			byPath, byChoice := followSite(s, site, matchesPath), followSite(s, site, choicesOf(s))
 			switch remedy := "put the guard in front of the whole site, without a matcher: rules name paths, and `public` rules admit the rest"; {
-			case byPath.passesGuard():
+			case slices.ContainsFunc(byPath, (*way).passesGuard):
 				out.Warn("guard", remedy,
 					"a path matcher of the site %s decides whether a request passes oauth_guard before it reaches the API: one that reads `/admin;x/` or `/%%2561dmin/` as `/admin/` lets anybody in", at)
-			case byChoice.passesGuard():
+			case slices.ContainsFunc(byChoice, (*way).passesGuard):
 				out.Warn("guard", remedy,
-					"a matcher of the site %s that looks at what clients choose, such as header fields, decides whether a request passes oauth_guard before it reaches the API: anybody can choose what needs no token", at)
+					"a matcher of the site %s that looks at what clients choose, such as header fields or the protocol, decides whether a request passes oauth_guard before it reaches the API: anybody can choose what needs no token", at)
 			}
-			if byPath.passesLimit() {
+			if slices.ContainsFunc(byPath, (*way).passesLimit) {
 				out.Warn("limit", "put a guard without a matcher in front, if only with `public * /*`: it refuses such paths; or let the limit hold for the whole site",
 					"a path matcher of the site %s decides whether a request passes api_limit before it reaches the API: one that reads `/login;x` as `/login` is not limited", at)
-			}
-		}
-	}
-	return out
-}
-
-// guardedElsewhere looks for sites that pass requests of everybody on to an API that has a guard in front on another site.
-func (p configuration) guardedElsewhere() (out adminapi.Findings) {
-	guarded := make(map[string]string) // sites by address
-	for _, name := range explain.SortedKeys(p.Servers) {
-		s := p.Servers[name]
-		for _, site := range sitesOf(s.Routes) {
-			w := followSite(s, site, matchesPath)
-			for _, to := range slices.Concat(w.guarded, w.guardedAlways) {
-				guarded[to] = addressOf(s, site)
-			}
-		}
-	}
-	for _, name := range explain.SortedKeys(p.Servers) {
-		s := p.Servers[name]
-		for _, site := range sitesOf(s.Routes) {
-			one := explain.Server{Routes: site, NamedRoutes: s.NamedRoutes}
-			if listensLocally(s) || one.Has("authentication") || asksElsewhere(one) {
-				continue // not for everybody
-			}
-			w := followSite(s, site, matchesAddress)
-			i := slices.IndexFunc(w.open, func(to string) bool {
-				return to != "" && guarded[to] != "" && !slices.Contains(slices.Concat(w.openMatched, w.guarded, w.guardedAlways), to)
-			})
-			if i >= 0 {
-				out.Warn("guard", "put a guard in front there, too, or let the site pass on only what is for everybody",
-					"the site %s passes requests on to %s without oauth_guard, which is in front of the same API on the site %s", addressOf(s, site), w.open[i], guarded[w.open[i]])
 			}
 		}
 	}
@@ -88,19 +56,28 @@ func sitesOf(list []routes.Route) (sites [][]routes.Route) {
 // way is what is met on the way through a site. Its matchers are those that decides is about; others let every request through.
 type way struct {
 	decides func(matcherSets) bool
+	hosts   []string // that it is the way for
 	named   map[string]routes.Route
-	invoked int // depth of invocations
+	invoked int  // depth of invocations
+	asked   bool // who calls, by something that is no guard
 
 	// Addresses of proxies: without a guard, and of these behind a matcher; behind a guard, or a limit, that a matcher restricts; and
 	// behind a guard that none restricts.
 	open, openMatched, guarded, limited, guardedAlways []string
 	guardAlone, limitAlone                             bool // one that is restricted is in a route of its own, for proxies of other routes
+
+	forAll []string         // addresses of proxies that nothing restricts and nobody asks at
+	later  [][]routes.Route // for responses of what is in front of a guard
 }
 
-func followSite(s explain.Server, site []routes.Route, decides func(matcherSets) bool) *way {
-	w := &way{decides: decides, named: s.NamedRoutes}
-	w.list(site, false, "", false)
-	return w
+// followSite follows the ways of hosts that the site tells apart.
+func followSite(s explain.Server, site []routes.Route, decides func(matcherSets) bool) (all []*way) {
+	for _, hosts := range hostsApart(s, site) {
+		w := &way{decides: decides, hosts: hosts, named: s.NamedRoutes}
+		w.list(site, false, "", false)
+		all = append(all, w)
+	}
+	return all
 }
 
 func (w *way) passesGuard() bool {
@@ -118,14 +95,23 @@ func intersect(a, b []string) bool {
 // list follows routes. matched says that a matcher leads here; behind is what it restricts: guard, limit, or nothing yet; guarded
 // says that every request here has passed a guard. It returns the last two for what comes after, and whether a proxy was met.
 func (w *way) list(all []routes.Route, matched bool, behind string, guarded bool) (after string, passed, proxied bool) {
+	taken := make(map[string]bool) // groups of which a route is run for every request
 	for _, rt := range all {
-		inner, through, met := w.chain(rt.Handle, matched || w.decides(rt.Match), behind, guarded)
+		match, excluded := forHost(rt.Match, w.hosts[0])
+		if excluded || taken[rt.Group] {
+			continue
+		}
+		taken[rt.Group] = rt.Group != "" && len(match) == 0
+		asked := w.asked
+		inner, through, met := w.chain(rt.Handle, matched || w.decides(match), behind, guarded)
 		proxied = proxied || met
-		_, restricted := rt.Hosts()
+		if len(match) > 0 {
+			w.asked = asked
+		}
 		switch {
-		case !restricted:
+		case len(match) == 0:
 			behind, guarded = inner, through
-		case !met && w.decides(rt.Match): // it is there for what comes after
+		case !met && w.decides(match): // it is there for what comes after
 			w.guardAlone = w.guardAlone || inner == "gatehouse_guard" && behind == "" && !guarded
 			w.limitAlone = w.limitAlone || inner == "gatehouse_limit" && behind == "" && !guarded
 		}
@@ -140,7 +126,7 @@ func (w *way) chain(handle []json.RawMessage, matched bool, behind string, guard
 		if !ok {
 			continue
 		}
-		met := false
+		met, asked := false, w.asked
 		switch _, ours := h.Providers["gatehouse"]; {
 		case h.Handler == "subroute":
 			behind, guarded, met = w.list(h.Routes, matched, behind, guarded)
@@ -155,9 +141,16 @@ func (w *way) chain(handle []json.RawMessage, matched bool, behind string, guard
 			guarded = true
 		case h.Handler == "gatehouse_limit" && matched && !guarded && behind == "":
 			behind = h.Handler
-		case h.Handler == "reverse_proxy" && !onlyAsks(h), h.Handler == "gatehouse_proxy", h.Handler == "gatehouse_rest" && h.Answers():
+		case h.Handler == "authentication":
+			w.asked = true
+		case h.Handler == "reverse_proxy" && onlyAsks(h):
+			w.asked = w.asked || slices.ContainsFunc(responsesOf(h), laterRoutes.onlyIfAllowed)
+		case h.Handler == "reverse_proxy", h.Handler == "gatehouse_proxy", h.Handler == "gatehouse_rest" && h.Answers():
 			met = true
 			w.note(matched, behind, guarded, addressesOf(raw))
+		}
+		if !guarded && !asked && !matched {
+			w.noteLater(h)
 		}
 		proxied = proxied || met
 	}
@@ -176,6 +169,17 @@ func (w *way) note(matched bool, behind string, guarded bool, to []string) {
 		w.open = append(w.open, to...)
 		if matched {
 			w.openMatched = append(w.openMatched, to...)
+		} else if !w.asked {
+			w.forAll = append(w.forAll, to...)
+		}
+	}
+}
+
+// noteLater notes the routes for responses that a handler has, unless the response allowed the request.
+func (w *way) noteLater(h routes.Handler) {
+	for _, one := range responsesOf(h) {
+		if !one.onlyIfAllowed() {
+			w.later = append(w.later, one.Routes)
 		}
 	}
 }

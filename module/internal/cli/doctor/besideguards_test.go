@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
 )
 
 func TestDoctorFindsGuardsBehindPathMatchers(t *testing.T) {
@@ -36,6 +37,14 @@ func TestDoctorFindsGuardsBehindPathMatchers(t *testing.T) {
 	}{
 		"a WebSocket beside it":           {[]string{at(`"header":{"Connection":["*Upgrade*"],"Upgrade":["websocket"]}`, proxy), at(path, guard, other), all(guard, proxy)}, "choice"},
 		"a query":                         {[]string{at(`"query":{"admin":["*"]}`, guard, proxy), all(proxy)}, "choice"},
+		"gRPC":                            {[]string{at(`"protocol":"grpc"`, proxy), all(guard, proxy)}, "choice"},
+		"HTTP/3":                          {[]string{at(`"protocol":"http/3"`, proxy), all(guard, proxy)}, "choice"},
+		"TLS":                             {[]string{at(`"protocol":"https"`, guard, proxy), all(proxy)}, "choice"},
+		"a pattern of addresses":          {[]string{at(`"url_pattern":{"pattern":"/admin/*"}`, guard, proxy), all(proxy)}, "guard"},
+		"the name of the server":          {[]string{at(expression(`{http.request.tls.server_name} == "a.example"`), proxy), all(guard, proxy)}, "choice"},
+		"the version of TLS":              {[]string{at(expression(`{http.request.tls.version} == "tls1.3"`), guard, proxy), all(proxy)}, "choice"},
+		"a certificate":                   {[]string{at(expression(`{http.request.tls.client.subject} == "CN=a"`), proxy), all(guard, proxy)}, ""},
+		"a variable of the address":       {[]string{at(`"vars":{"{http.request.remote.host}":["10.0.0.1"]}`, proxy), all(guard, proxy)}, ""},
 		"a query for GET":                 {[]string{at(`"method":["GET"],"query":{"a":["*"]}`, proxy), all(guard, proxy)}, "choice"},
 		"preflights":                      {[]string{at(`"method":["OPTIONS"],"header":{"Origin":["*"]}`, proxy), all(guard, proxy)}, ""},
 		"a secret field":                  {[]string{at(`"header":{"X-Key":["{env.KEY}"]}`, proxy), all(guard, proxy)}, ""},
@@ -51,7 +60,7 @@ func TestDoctorFindsGuardsBehindPathMatchers(t *testing.T) {
 		"an expression of the query":      {[]string{at(expression(`{http.request.uri.query.a} == "1"`), guard, proxy), all(proxy)}, "choice"},
 		"an expression of a header":       {[]string{at(expression(`header({"X-A": "1"})`), guard, proxy), all(proxy)}, "choice"},
 		"an expression of the method":     {[]string{at(expression(`{http.request.method} in ["POST", "header"] || method('PUT')`), guard, proxy), all(proxy)}, ""},
-		"an expression of the host":       {[]string{at(expression(`{http.request.host}.startsWith("api") && !remote_ip("10.0.0.0/8")`), guard, proxy), all(proxy)}, ""},
+		"an expression of the host":       {[]string{at(expression(`{http.request.host}.startsWith("api") && !remote_ip("10.0.0.0/8")`), guard, proxy), all(proxy)}, "choice"},
 		"a limit by query":                {[]string{at(`"query":{"a":["*"]}`, limit, proxy), all(proxy)}, ""},
 		"an API that is left to errors":   {[]string{at(path, guard, proxy), all(errs)}, "guard"},
 		"an API whose response is copied": {[]string{at(path, guard, proxy), all(copies)}, "guard"},
@@ -150,6 +159,104 @@ func TestDoctorFindsAPIsThatAnotherSiteGuards(t *testing.T) {
 		})
 		if got != c.want {
 			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// A host is as good as a site of its own, and errors and responses may lead to an API as well.
+func TestDoctorFindsWaysToGuardedAPIsByHostAndResponse(t *testing.T) {
+	const (
+		guard   = `{"handler":"gatehouse_guard","rules":[{"public":true,"methods":["*"],"paths":["/*"]}]}`
+		proxy   = `{"handler":"reverse_proxy","upstreams":[{"dial":"10.0.0.1:80"}]}`
+		other   = `{"handler":"reverse_proxy","upstreams":[{"dial":"10.0.0.2:80"}]}`
+		basic   = `{"handler":"authentication","providers":{"http_basic":{}}}`
+		page    = `{"handler":"rewrite","uri":"/{http.error.status_code}.html"}`
+		rewrite = `{"handler":"rewrite","uri":"/errors{http.request.uri}"}`
+		whole   = `{"handle":[` + guard + `,` + proxy + `]}`
+	)
+	host := func(host, handlers string) string {
+		return fmt.Sprintf(`{"group":"g","match":[{"host":[%q]}],"handle":[{"handler":"subroute","routes":[{"handle":[%s]}]}]}`, host, handlers)
+	}
+	rest := func(handlers string) string {
+		return `{"group":"g","handle":[{"handler":"subroute","routes":[{"handle":[` + handlers + `]}]}]}`
+	}
+	response := func(match, handlers string) string {
+		return `{"handler":"reverse_proxy","upstreams":[{"dial":"10.0.0.2:80"}],"handle_response":[{` + match + `"routes":[{"handle":[` + handlers + `]}]}]}`
+	}
+	intercept := func(handlers string) string {
+		return `{"handler":"intercept","handle_response":[{"routes":[{"handle":[` + handlers + `]}]}]}`
+	}
+	status := func(codes, handlers string) string {
+		return fmt.Sprintf(`{"match":[{"expression":"{http.error.status_code} in [%s]"}],"handle":[%s]}`, codes, handlers)
+	}
+	for name, c := range map[string]struct{ routes, errors, want string }{
+		"a host beside":                 {host("a.example.com", proxy) + "," + rest(guard+","+proxy), "", "the site a.example.com :443 passes"},
+		"a host with the guard":         {host("a.example.com", guard+","+proxy) + "," + rest(proxy), "", "example.com :443 passes"},
+		"another API":                   {host("a.example.com", guard+","+proxy) + "," + rest(other), "", ""},
+		"a guard for both":              {`{"handle":[` + guard + `]},` + host("a.example.com", proxy) + "," + rest(proxy), "", ""},
+		"a guard in each":               {host("a.example.com", guard+","+proxy) + "," + rest(guard+","+proxy), "", ""},
+		"a guard in front of a host":    {`{"match":[{"host":["a.example.com"]}],"handle":[` + guard + `]},` + host("a.example.com", proxy) + "," + rest(other), "", ""},
+		"a guard for one of two":        {`{"match":[{"host":["a.example.com"]}],"handle":[` + guard + `]},` + rest(proxy), "", "example.com :443 passes"},
+		"all hosts but one":             {`{"match":[{"not":[{"host":["a.example.com"]}]}],"handle":[` + guard + `]},` + rest(proxy), "", "the site a.example.com :443 passes"},
+		"a password at the host":        {host("a.example.com", basic+","+proxy) + "," + rest(guard+","+proxy), "", ""},
+		"a password at another host":    {host("a.example.com", basic+","+other) + "," + host("b.example.com", proxy) + "," + rest(guard+","+proxy), "", "the site b.example.com :443 passes"},
+		"addresses at the host":         {strings.Replace(host("a.example.com", proxy), `"match":[{`, `"match":[{"remote_ip":{"ranges":["10.0.0.0/8"]},`, 1) + "," + rest(guard+","+proxy), "", ""},
+		"errors":                        {whole, `{"handle":[` + proxy + `]}`, "`handle_errors` of the site"},
+		"errors elsewhere":              {whole, `{"handle":[` + other + `]}`, ""},
+		"errors to a page":              {whole, `{"handle":[` + page + `]},{"handle":[` + proxy + `]}`, ""},
+		"errors to a page below":        {whole, `{"handle":[` + rewrite + `]},{"handle":[` + proxy + `]}`, "`handle_errors` of the site"},
+		"errors to a page, some":        {whole, `{"match":[{"path":["/x"]}],"handle":[` + page + `]},{"handle":[` + proxy + `]}`, "`handle_errors` of the site"},
+		"errors behind a guard":         {whole, `{"handle":[` + guard + `,` + proxy + `]}`, ""},
+		"errors of the proxy":           {whole, status("502, 504", proxy), ""},
+		"errors of the guard":           {whole, status("401", proxy), "`handle_errors` of the site"},
+		"errors of a subroute":          {`{"handle":[{"handler":"subroute","routes":[` + whole + `],"errors":{"routes":[{"handle":[` + proxy + `]}]}}]}`, "", "`handle_errors` of the site"},
+		"a response":                    {host("a.example.com", response("", proxy)) + "," + rest(guard+","+proxy), "", "`handle_response` of the site a.example.com"},
+		"a response that is missing":    {host("a.example.com", response(`"match":{"status_code":[404]},`, proxy)) + "," + rest(guard+","+proxy), "", "`handle_response` of the site"},
+		"a response that allows":        {host("a.example.com", response(`"match":{"status_code":[2]},`, proxy)) + "," + rest(guard+","+proxy), "", ""},
+		"a response that names a place": {host("a.example.com", response(`"match":{"headers":{"X-Accel-Redirect":["*"]}},`, proxy)) + "," + rest(guard+","+proxy), "", ""},
+		"a response of what is guarded": {`{"handle":[` + guard + `,` + response("", proxy) + `]},` + whole, "", ""},
+		"a refusal that is replaced":    {`{"handle":[` + intercept(proxy) + `]},` + whole, "", "`handle_response` of the site"},
+		"a response that is replaced":   {`{"handle":[` + guard + `,` + intercept(proxy) + `,` + proxy + `]}`, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, site := range []string{`{"match":[{"host":["*.example.com"]}],"terminal":true,"handle":[{"handler":"subroute","routes":[%s]}]}`, `%s`} {
+				text := fmt.Sprintf(`{"apps":{"gatehouse":{"issuer":"https://id.example"},"http":{"servers":{"s":{"listen":[":443"],"routes":[%s],"errors":{"routes":[%s]}}}}}}`, fmt.Sprintf(site, c.routes), c.errors)
+				found, err := Configuration([]byte(text), adminapi.Examination{Issuer: "https://id.example"})
+				if err != nil {
+					t.Fatal(err, text)
+				}
+				got := ""
+				for _, f := range found {
+					if strings.Contains(f.Message, "in front of the same API") || strings.Contains(f.Message, "a matcher of the site") {
+						got += f.Message
+					}
+				}
+				if want := strings.TrimPrefix(c.want, "example.com"); (got != "") != (c.want != "") || !strings.Contains(got, want) {
+					t.Errorf("%q, want %q", got, c.want)
+				}
+			}
+		})
+	}
+}
+
+func TestUnverifiedCertificatesAreAChoice(t *testing.T) {
+	for policies, want := range map[string]bool{
+		`[]`:   false,
+		`[{}]`: false,
+		`[{"client_authentication":{"mode":"request"}}]`:                                                         true,
+		`[{},{"client_authentication":{"mode":"require"}}]`:                                                      true,
+		`[{"client_authentication":{"mode":"require","verifiers":[{"verifier":"leaf"}]}}]`:                       false,
+		`[{"client_authentication":{"ca":{"provider":"file","pem_files":["ca.pem"]}}}]`:                          false,
+		`[{"client_authentication":{"ca":{"provider":"file","pem_files":["ca.pem"]},"mode":"request"}}]`:         true,
+		`[{"client_authentication":{"ca":{"provider":"file","pem_files":["ca.pem"]},"mode":"verify_if_given"}}]`: false,
+	} {
+		var s explain.Server
+		if err := json.Unmarshal([]byte(`{"tls_connection_policies":`+policies+`}`), &s); err != nil {
+			t.Fatal(err)
+		}
+		sets := matcherSets{{"expression": json.RawMessage(`"{http.request.tls.client.subject} == 'CN=a'"`)}}
+		if got := choicesOf(s)(sets); got != want {
+			t.Errorf("%s: %t", policies, got)
 		}
 	}
 }

@@ -2,18 +2,12 @@ package doctor
 
 import (
 	"encoding/json"
-	"net/http"
 	"reflect"
 	"slices"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp/headers"
-	"golang.org/x/net/http/httpguts"
-
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
-	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/routes"
 )
 
@@ -24,16 +18,9 @@ func (p configuration) deferredHeaders() (out adminapi.Findings) {
 		s := p.Servers[name]
 		for _, site := range sitesOf(s.Routes) {
 			f := headerSearch{named: s.NamedRoutes}
-			f.list(site, nil, nil)
-			at := addressOf(s, site)
-			switch f.found {
-			case "":
-			case "Vary":
-				out.Warn("headers", "remove what deletes it, and set Vary with a `header` of its own, without `-`, `>` and `defer`: the gateway adds Authorization to that",
-					"a deferred header of the site %s removes Authorization from Vary: a shared cache gives one caller's response to others", at)
-			default:
-				out.Warn("headers", "set "+f.found+" in the API, or with `header ?"+f.found+"`, which leaves it where one is set; a `header` with `-`, `>` or `defer` is applied to every response",
-					"a deferred header of the site %s changes %s of refusals and pages of the gateway, too: a shared cache gives one caller's refusal to others", at, f.found)
+			f.list(site, errorHeaders(s, site), nil)
+			if f.found != nil {
+				f.found.warn(&out, addressOf(s, site))
 			}
 		}
 	}
@@ -42,8 +29,27 @@ func (p configuration) deferredHeaders() (out adminapi.Findings) {
 
 // deferredHeader is a header that is applied to responses of the handlers behind it.
 type deferredHeader struct {
-	field string
+	headerEffect
+	block string   // `handle_errors` or `intercept`, "" if it is in none
 	paths []string // patterns of its requests, nil for every path
+}
+
+func (h deferredHeader) warn(out *adminapi.Findings, at string) {
+	kind := "a deferred header"
+	if h.block != "" {
+		kind = "a header in `" + h.block + "`"
+	}
+	switch {
+	case h.field == "Vary" && h.block != "":
+		out.Warn("headers", "name Authorization in it, as in `header Vary \"Authorization, Accept-Encoding\"`, or let it leave Vary alone",
+			"%s of the site %s removes Authorization from Vary: a shared cache gives one caller's response to others", kind, at)
+	case h.field == "Vary":
+		out.Warn("headers", "remove what deletes it, and set Vary with a `header` of its own, without `-`, `>`, `defer` and `match`: the gateway adds Authorization to that",
+			"%s of the site %s removes Authorization from Vary: a shared cache gives one caller's response to others", kind, at)
+	default:
+		out.Warn("headers", "set "+h.field+" in the API, or with `header ?"+h.field+"`, which leaves it where one is set; a `header` with `-`, `>` or `defer`, or in `handle_errors`, is applied to every response",
+			"%s of the site %s changes %s of refusals and pages of the gateway, too: a shared cache gives one caller's refusal to others", kind, at, h.field)
+	}
 }
 
 // within reports whether every path of the header is one of these.
@@ -91,8 +97,8 @@ func pathsOf(sets []map[string]json.RawMessage) (all []string, others bool) {
 // headerSearch looks for a handler of ours behind such a header.
 type headerSearch struct {
 	named   map[string]routes.Route
-	invoked int    // depth of invocations
-	found   string // the field
+	invoked int // depth of invocations
+	found   *deferredHeader
 }
 
 // list follows routes behind deferred headers, and returns those that stand in front of what comes after. under are patterns of the
@@ -126,13 +132,19 @@ func (f *headerSearch) chain(handle []json.RawMessage, front []deferredHeader, u
 		h, _ := routes.ReadHandler(raw)
 		switch {
 		case h.Handler == "headers":
-			if field := storingField(raw); field != "" {
-				front = append(slices.Clip(front), deferredHeader{field, under})
+			if effect := deferredEffect(raw); effect.field != "" {
+				front = append(slices.Clip(front), deferredHeader{effect, "", under})
+			}
+		case h.Handler == "intercept":
+			for _, r := range responsesOf(h) {
+				front = append(slices.Clip(front), headersWithin("intercept", r.Routes, f.named, under, r.match())...)
 			}
 		case h.Handler == "rewrite": // what comes after sees other paths
 			front, under = slices.Clone(front), nil
 			for i := range front {
-				front[i].paths = nil
+				if front[i].block != "handle_errors" { // which has the request as it came
+					front[i].paths = nil
+				}
 			}
 		case h.Handler == "subroute":
 			front = f.list(h.Routes, front, under)
@@ -140,34 +152,11 @@ func (f *headerSearch) chain(handle []json.RawMessage, front []deferredHeader, u
 			f.invoked++
 			front = f.list([]routes.Route{f.named[h.Name]}, front, under)
 			f.invoked--
-		case strings.HasPrefix(h.Handler, "gatehouse_") && f.found == "" && len(front) > 0:
-			f.found = front[0].field
+		case strings.HasPrefix(h.Handler, "gatehouse_") && f.found == nil:
+			if i := slices.IndexFunc(front, func(o deferredHeader) bool { return !o.pagesOnly || h.Handler == "gatehouse_server" }); i >= 0 {
+				f.found = &front[i]
+			}
 		}
 	}
 	return front
-}
-
-// storingField returns the field of a deferred header by which caches may store a response, or give it to others; "" if there is none.
-func storingField(raw json.RawMessage) string {
-	var header headers.Handler
-	if json.Unmarshal(raw, &header) != nil || header.Response == nil || !header.Response.Deferred || header.Response.Require != nil {
-		return ""
-	}
-	refusal := http.Header{"Cache-Control": {"no-store"}, "Vary": {"Authorization"}}
-	header.Response.ApplyTo(refusal, caddy.NewEmptyReplacer())
-	if vary := refusal["Vary"]; len(vary) == 0 || !httpguts.HeaderValuesContainsToken(vary[len(vary)-1:], "Authorization") && !httpguts.HeaderValuesContainsToken(vary, "*") {
-		return "Vary" // some caches heed only the last line
-	}
-	added := make(http.Header)
-	header.Response.ApplyTo(added, caddy.NewEmptyReplacer())
-	for _, field := range explain.SortedKeys(added) {
-		if httpx.IsStorable(added) && httpx.IsStorable(http.Header{field: added[field]}) {
-			return field
-		}
-	}
-	refusal.Set("Expires", "0") // so that only Cache-Control can forbid it
-	if httpx.IsStorable(refusal) {
-		return "Cache-Control"
-	}
-	return ""
 }

@@ -21,6 +21,10 @@ func TestDoctorFindsHeadersThatLetCachesStoreRefusals(t *testing.T) {
 	at := func(path, group string, handlers ...string) string {
 		return strings.Replace(sub(group, handlers...), "{", `{"match":[{"path":["`+path+`"]}],`, 1)
 	}
+	const vary = `{"handler":"headers","response":{"set":{"Vary":["Accept"]}}}`
+	storing := func(require string) string {
+		return `{"handler":"headers","response":{"require":` + require + `,"set":{"Cache-Control":["public, max-age=60"]}}}`
+	}
 	const files, rewrite = `{"handler":"file_server"}`, `{"handler":"rewrite","strip_path_prefix":"/assets"}`
 	for name, c := range map[string]struct {
 		routes []string
@@ -45,12 +49,22 @@ func TestDoctorFindsHeadersThatLetCachesStoreRefusals(t *testing.T) {
 		"in another handle":                 {[]string{sub("g", deferred), sub("g", guard)}, false},
 		"in front of handle":                {[]string{sub("", deferred), sub("g", `{"handler":"file_server"}`), sub("g", guard)}, true},
 		"behind handles":                    {[]string{sub("g", deferred), sub("g", `{"handler":"file_server"}`), sub("", guard)}, true},
-		"only where none is":                {[]string{sub("", strings.Replace(deferred, `"deferred":true`, `"deferred":true,"require":{}`, 1), guard)}, false},
+		"only where none is":                {[]string{sub("", strings.Replace(deferred, `"deferred":true`, `"deferred":true,"require":{"headers":{"Cache-Control":null}}`, 1), guard)}, false},
 		"at once":                           {[]string{sub("", strings.Replace(deferred, `"deferred":true`, `"deferred":false`, 1), guard)}, false},
 		"no-store":                          {[]string{sub("", strings.Replace(deferred, "public, max-age=60", "no-store", 1), guard)}, false},
 		"without Vary":                      {[]string{sub("", `{"handler":"headers","response":{"deferred":true,"delete":["vary"]}}`, guard)}, true},
 		"in a named route":                  {[]string{sub("", `{"handler":"invoke","name":"front"}`, guard)}, true},
 		"no handler of ours":                {[]string{sub("", deferred, `{"handler":"file_server"}`)}, false},
+		"Vary of some responses":            {[]string{sub("", `{"handler":"headers","response":{"require":{"status_code":[2]},"set":{"Vary":["Accept"]}}}`, guard)}, true},
+		"Vary where none is":                {[]string{sub("", `{"handler":"headers","response":{"require":{"headers":{"Vary":null}},"set":{"Vary":["Accept"]}}}`, guard)}, false},
+		"for responses of the API":          {[]string{sub("", storing(`{"status_code":[2]}`), guard)}, false},
+		"for pages of the gateway":          {[]string{sub("", storing(`{"status_code":[2]}`), `{"handler":"gatehouse_server"}`)}, true},
+		"for refusals":                      {[]string{sub("", storing(`{"status_code":[403]}`), guard)}, true},
+		"for missing pages":                 {[]string{sub("", storing(`{"status_code":[404]}`), guard)}, false},
+		"for pictures":                      {[]string{sub("", storing(`{"headers":{"Content-Type":["image/*"]}}`), guard)}, false},
+		"for JSON":                          {[]string{sub("", storing(`{"headers":{"Content-Type":["application/json*"]}}`), guard)}, true},
+		"Vary of responses it replaces":     {[]string{sub("", `{"handler":"intercept","handle_response":[{"routes":[{"handle":[`+vary+`]}]}]}`, guard)}, true},
+		"what it replaces of the API":       {[]string{sub("", `{"handler":"intercept","handle_response":[{"match":{"status_code":[5]},"routes":[{"handle":[`+strings.Replace(deferred, `"deferred":true,`, "", 1)+`]}]}]}`, `{"handler":"file_server"}`)}, false},
 		"requests that it eats":             {[]string{sub("", `{"handler":"invoke","name":"fork"}`, guard)}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,8 +108,53 @@ func TestDoctorFindsWhatAHeaderDoesToRefusals(t *testing.T) {
 		`"set":{"Surrogate-Control":["max-age=60"]}`:           "Surrogate-Control",
 		`"replace":{"Cache-Control":[{"search_regexp":"no-store","replace":"max-age=60"}]}`: "Cache-Control",
 	} {
-		if got := storingField(json.RawMessage(`{"handler":"headers","response":{"deferred":true,` + operation + `}}`)); got != want {
+		if got := deferredEffect(json.RawMessage(`{"handler":"headers","response":{"deferred":true,` + operation + `}}`)).field; got != want {
 			t.Errorf("%s: %q, want %q", operation, got, want)
+		}
+	}
+}
+
+func TestDoctorFindsHeadersOfErrors(t *testing.T) {
+	const (
+		guard    = `{"handler":"gatehouse_guard","rules":[{"public":true,"methods":["*"],"paths":["/*"]}]}`
+		vary     = `{"handler":"headers","response":{"set":{"Vary":["Accept"]}}}`
+		both     = `{"handler":"headers","response":{"set":{"Vary":["Accept, Authorization"]}}}`
+		storable = `{"handler":"headers","response":{"set":{"Cache-Control":["public, max-age=60"]}}}`
+		unset    = `{"handler":"headers","response":{"require":{"headers":{"Cache-Control":null}},"set":{"Cache-Control":["public, max-age=60"]}}}`
+	)
+	status := func(expression, handlers string) string {
+		return fmt.Sprintf(`{"handle":[{"handler":"subroute","routes":[{"match":[{"expression":%q}],"handle":[{"handler":"subroute","routes":[{"handle":[%s]}]}]}]}]}`, expression, handlers)
+	}
+	for name, c := range map[string]struct{ errors, want string }{
+		"Vary":                      {`{"handle":[` + vary + `]}`, "Vary"},
+		"Vary of some":              {status("{http.error.status_code} in [404]", vary), "Vary"},
+		"Vary with Authorization":   {`{"handle":[` + both + `]}`, ""},
+		"storable":                  {`{"handle":[` + storable + `]}`, "Cache-Control"},
+		"where none is":             {`{"handle":[` + unset + `]}`, ""},
+		"storable refusals":         {status("{http.error.status_code} >= 400 && {http.error.status_code} <= 499", storable), "Cache-Control"},
+		"missing pages":             {status("{http.error.status_code} in [404, 410]", storable), ""},
+		"an expression of the path": {status("{http.request.uri.path} == '/x' && {http.error.status_code} == 404", storable), "Cache-Control"},
+		"other paths":               {`{"match":[{"path":["/assets/*"]}],"handle":[` + storable + `]}`, ""},
+		"other paths, rewritten":    {`{"handle":[{"handler":"rewrite","uri":"/e.html"}]},{"match":[{"path":["/assets/*"]}],"handle":[` + storable + `]}`, "Cache-Control"},
+		"another host":              {`{"match":[{"host":["www.example"]}],"handle":[` + vary + `]}`, ""},
+		"this host":                 {`{"match":[{"host":["*.example"]}],"handle":[` + vary + `]}`, "Vary"},
+		"in a named route":          {`{"handle":[{"handler":"invoke","name":"vary"}]}`, "Vary"},
+	} {
+		text := fmt.Sprintf(`{"apps":{"gatehouse":{"issuer":"https://id.example"},"http":{"servers":{"s":{"listen":[":443"],"named_routes":{"vary":{"handle":[%s]}},
+			"routes":[{"match":[{"host":["api.example"]}],"terminal":true,"handle":[{"handler":"subroute","routes":[{"match":[{"path":["/api/*"]}],"handle":[{"handler":"rewrite","strip_path_prefix":"/api"},%s]}]}]}],
+			"errors":{"routes":[%s]}}}}}}`, vary, guard, c.errors)
+		found, err := Configuration([]byte(text), adminapi.Examination{Issuer: "https://id.example"})
+		if err != nil {
+			t.Fatal(err, text)
+		}
+		got := ""
+		for _, f := range found {
+			if f.Check == "headers" {
+				got = f.Message
+			}
+		}
+		if (got != "") != (c.want != "") || !strings.Contains(got, c.want) || got != "" && !strings.Contains(got, "a header in `handle_errors` of the site api.example") {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }

@@ -34,3 +34,46 @@ func TestLogsOfRewrites(t *testing.T) {
 		}
 	}
 }
+
+func TestLogsOfCredentials(t *testing.T) {
+	appends := func(value string) string { return fmt.Sprintf(`{"handler":"log_append","key":"x","value":%q}`, value) }
+	for _, c := range []struct {
+		handlers string
+		want     bool
+	}{
+		{appends("{http.request.header.Authorization}"), true},
+		{appends("{http.request.header.proxy-authorization}"), true},
+		{appends("{http.request.header.X-API-Key}"), true},
+		{appends("{http.request.header.Cookie}"), true},
+		{appends("{http.request.cookie.sid}"), true},
+		{appends("{http.response.header.Set-Cookie}"), true},
+		{appends("{http.response.header.Location}"), true},
+		{appends("{http.reverse_proxy.header.Set-Cookie}"), true},
+		{appends("{http.request.body}"), true},
+		{appends("{http.response.body_base64}"), true},
+		{appends("{http.request.uri.query.access_token}"), true},
+		{appends("a {http.request.header.Authorization}"), true},
+		{appends("{http.request.header.User-Agent}"), false},
+		{appends("{http.request.uri.path}"), false},
+		{appends("{http.auth.user.id}"), false},
+		{appends("{http.response.header.Content-Type}"), false},
+		{appends("Authorization"), false},
+		{`{"handler":"vars","tok":"{http.request.header.Authorization}"},` + appends("tok"), true},
+		{`{"handler":"vars","tok":"{http.request.header.Authorization}"},` + appends("{http.vars.tok}"), true},
+		{`{"handler":"vars","tok":"{http.request.header.Accept}"},` + appends("tok"), false},
+		{`{"handler":"tracing","span":"api","span_attributes":{"who":"{http.request.header.Authorization}"}}`, true},
+		{`{"handler":"error","error":"no {http.request.header.Cookie}"}`, true},
+		{`{"handler":"reverse_proxy","handle_response":[{"routes":[{"handle":[` + appends("{http.reverse_proxy.header.Location}") + `]}]}]}`, true},
+	} {
+		for _, format := range []string{`{"routes":[{"handle":[{"handler":"gatehouse_guard"},%s]}]}`, `{"routes":[{"handle":[{"handler":"gatehouse_guard"}]}],"errors":{"routes":[{"handle":[%s]}]}}`} {
+			read, err := explain.ReadConfiguration([]byte(fmt.Sprintf(`{"apps":{"gatehouse":{},"http":{"servers":{"s":`+format+`}}}}`, c.handlers)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := (configuration{Configuration: *read}).logs()
+			if got := len(out) == 1 && out[0].Grade == adminapi.GradeWarn; got != c.want {
+				t.Errorf("%s: %v", c.handlers, out)
+			}
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddytls"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/gateway/restapi"
@@ -32,21 +33,28 @@ type Server struct {
 	Listen      []string                `json:"listen"`
 	Routes      []routes.Route          `json:"routes"`
 	NamedRoutes map[string]routes.Route `json:"named_routes"`
+	Errors      ErrorRoutes             `json:"errors"`
 	AutoHTTPS   *struct {
 		Disable          bool     `json:"disable"`
 		DisableRedirects bool     `json:"disable_redirects"`
 		Skip             []string `json:"skip"`
 	} `json:"automatic_https"`
-	TrustedProxies       json.RawMessage `json:"trusted_proxies"`
-	TrustedProxiesStrict int             `json:"trusted_proxies_strict"`
-	TrustedProxiesUnix   bool            `json:"trusted_proxies_unix"`
-	ClientIPHeaders      []string        `json:"client_ip_headers"`
-	WriteTimeout         caddy.Duration  `json:"write_timeout"`
+	ConnectionPolicies   caddytls.ConnectionPolicies `json:"tls_connection_policies"`
+	TrustedProxies       json.RawMessage             `json:"trusted_proxies"`
+	TrustedProxiesStrict int                         `json:"trusted_proxies_strict"`
+	TrustedProxiesUnix   bool                        `json:"trusted_proxies_unix"`
+	ClientIPHeaders      []string                    `json:"client_ip_headers"`
+	WriteTimeout         caddy.Duration              `json:"write_timeout"`
 	Logs                 *struct {
 		Credentials bool `json:"should_log_credentials"`
 	} `json:"logs"`
 	httpPort  uint // the one on which Caddy speaks no TLS
 	httpsPort uint
+}
+
+// ErrorRoutes are the routes of `handle_errors`.
+type ErrorRoutes struct {
+	Routes []routes.Route `json:"routes"`
 }
 
 // ErrNoApp says that there is nothing to explain.
