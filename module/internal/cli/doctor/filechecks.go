@@ -66,13 +66,52 @@ func (f *file) plaintextGuards() (out adminapi.Findings) {
 		if !s.Plain() || len(s.TrustedProxies) > 0 || s.TrustedProxiesUnix || !s.Has("gatehouse_guard") {
 			continue
 		}
-		hosts := slices.DeleteFunc(siteHosts(s, "gatehouse_guard"), loopback)
+		hosts := slices.DeleteFunc(f.plaintextHosts(s), loopback)
 		if len(hosts) > 0 && !listensLocally(s) {
 			out.Warn("tls", "remove `http://` from the site's address, so that Caddy gets a certificate, or name the proxy that ends TLS in front with `servers { trusted_proxies static ... }`",
 				"server %s (%s) takes tokens for %s without TLS: whoever sees the traffic can use them", name, strings.Join(s.Listen, " "), strings.Join(hosts, ", "))
 		}
 	}
 	return out
+}
+
+// plaintextHosts are the hosts of sites with a guard. Of an https issuer, those with oauth_server in front are left out: it refuses
+// plaintext by itself.
+func (f *file) plaintextHosts(s explain.Server) (all []string) {
+	for _, site := range sitesOf(s.Routes) {
+		if f.issuer.Scheme == "https" && serverInFront(site, s.NamedRoutes, 0) {
+			continue
+		}
+		all = append(all, siteHosts(explain.Server{Routes: site, NamedRoutes: s.NamedRoutes}, "gatehouse_guard")...)
+	}
+	return all
+}
+
+// serverInFront reports whether every request to a site comes to oauth_server before any guard. Hosts may be all that a matcher
+// looks at around the whole site.
+func serverInFront(list []routes.Route, named map[string]routes.Route, depth int) bool {
+	for _, rt := range list {
+		if _, restricted := rt.Hosts(); restricted || len(rt.Match) > 0 && (depth > 0 || len(list) > 1) {
+			if (explain.Server{Routes: []routes.Route{rt}, NamedRoutes: named}).Has("gatehouse_guard") {
+				return false
+			}
+			continue
+		}
+		for _, raw := range rt.Handle {
+			h, _ := routes.ReadHandler(raw)
+			inner := h.Routes
+			if h.Handler == "invoke" {
+				inner = []routes.Route{named[h.Name]}
+			}
+			switch {
+			case h.Handler == "gatehouse_server", depth < routes.MaxInvocations && serverInFront(inner, named, depth+1):
+				return true
+			case h.Handler == "gatehouse_guard", (explain.Server{Routes: inner}).Has("gatehouse_guard"):
+				return false
+			}
+		}
+	}
+	return false
 }
 
 // loopback reports whether a host is this machine; "" is every host.
