@@ -1,4 +1,4 @@
-package doctor
+package rest
 
 import (
 	"cmp"
@@ -20,12 +20,12 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/job"
 )
 
-// rests looks at each api_rest: who may change what it declares, which members, what is over, and where
+// Examine looks at each api_rest: who may change what it declares, which members, what is over, and where
 // its files may come from.
-func (p configuration) rests(now time.Time) (out adminapi.Findings) {
+func Examine(c *explain.Configuration, now time.Time) (out adminapi.Findings) {
 	n := 0
-	for _, name := range explain.SortedKeys(p.Servers) {
-		s := p.Servers[name]
+	for _, name := range explain.SortedKeys(c.Servers) {
+		s := c.Servers[name]
 		for _, rt := range s.Routes {
 			one := explain.Server{Routes: []routes.Route{rt}, NamedRoutes: s.NamedRoutes}
 			for raw := range one.All("gatehouse_rest") {
@@ -35,7 +35,7 @@ func (p configuration) rests(now time.Time) (out adminapi.Findings) {
 				}
 				n++
 				where := fmt.Sprintf("an api_rest of server %s (%s)", name, strings.Join(one.Hosts(explain.Question{}), " "))
-				out = slices.Concat(out, p.open(name, s, one, &h, where), unlisted(&h, where), ended(&h, where, now))
+				out = slices.Concat(out, open(c, name, s, one, &h, where), unlisted(&h, where), ended(&h, where, now))
 				for _, j := range h.Jobs {
 					out = append(out, opened(j, where)...)
 				}
@@ -132,7 +132,7 @@ func changes(h *restapi.REST) (all []change) {
 
 // open asks each change as somebody without a token would, and as one whose token has no
 // scope, along the way that explain follows. What it cannot decide is no finding.
-func (p configuration) open(name string, s, one explain.Server, h *restapi.REST, where string) (out adminapi.Findings) {
+func open(config *explain.Configuration, name string, s, one explain.Server, h *restapi.REST, where string) (out adminapi.Findings) {
 	var nobody, unscoped []string
 	guarded := false
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
@@ -145,13 +145,13 @@ func (p configuration) open(name string, s, one explain.Server, h *restapi.REST,
 					continue
 				}
 				q := explain.Question{Method: c.method, Scheme: "https", Host: cmp.Or(host, "localhost"), Target: prefix + c.sample}
-				reached, judged := p.reaches(ctx, name, s, host, q)
+				reached, judged := reaches(ctx, config, name, s, host, q)
 				if reached {
 					nobody, guarded = append(nobody, line), guarded || judged
 					continue
 				}
 				q.Scopes = []string{}
-				if reached, judged = p.reaches(ctx, name, s, host, q); reached && judged {
+				if reached, judged = reaches(ctx, config, name, s, host, q); reached && judged {
 					unscoped = append(unscoped, line)
 				}
 			}
@@ -176,8 +176,8 @@ func (p configuration) open(name string, s, one explain.Server, h *restapi.REST,
 
 // reaches reports whether a request comes to an api_rest that declares it, and whether a
 // guard judged it.
-func (p configuration) reaches(ctx caddy.Context, name string, s explain.Server, host string, q explain.Question) (reached, judged bool) {
-	e := explain.New(ctx, &p.Configuration, q)
+func reaches(ctx caddy.Context, config *explain.Configuration, name string, s explain.Server, host string, q explain.Question) (reached, judged bool) {
+	e := explain.New(ctx, config, q)
 	at, err := e.Ask(name, s, host)
 	if err != nil || at == nil || e.Elsewhere {
 		return false, false

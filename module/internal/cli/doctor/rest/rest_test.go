@@ -1,4 +1,4 @@
-package doctor
+package rest
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
 )
 
 const (
@@ -22,12 +23,12 @@ func restFindings(t *testing.T, handlers ...string) []adminapi.Finding {
 		{"match":[{"host":["api.example"]}],"terminal":true,"handle":[{"handler":"subroute","routes":[{"handle":[%s]}]}]},
 		{"match":[{"host":["other.example"]}],"terminal":true,"handle":[{"handler":"subroute","routes":[{"handle":[%s,%s]}]}]}]}}}}}`,
 		strings.Join(handlers, ","), guarding, readsOnly)
-	all, err := Configuration([]byte(text), adminapi.Examination{Issuer: "https://id.example"})
+	c, err := explain.ReadConfiguration([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var found []adminapi.Finding
-	for _, f := range all {
+	for _, f := range Examine(c, time.Now()) {
 		if f.Check == "rest" {
 			found = append(found, f)
 		}
