@@ -100,6 +100,35 @@ func TestVersionWithoutARuleIsRefusedInAccept(t *testing.T) {
 	}
 }
 
+// N17: a link is shown only if the guard lets the caller follow it with the same version in Accept.
+func TestLinksOfAVersionInAcceptFollowItsRules(t *testing.T) {
+	const self, remove = `"rel":"self"`, `"rel":"delete"`
+	for _, c := range []struct {
+		rules         string
+		plain, accept bool // whether the link to delete is shown
+	}{
+		{"scope read GET /things/* /v2/things/*\nscope write DELETE /things/*\notherwise deny", true, false},
+		{"versions v2\nscope read GET /things/*\nscope write DELETE /things/*\notherwise deny", true, true},
+		{"scope read GET /things/* /v2/things/*\nscope write DELETE /v2/things/*\notherwise deny", false, false},
+		{"scope read GET /things/*\nscope write DELETE /things/*\notherwise deny", true, true},
+	} {
+		t.Run(c.rules, func(t *testing.T) {
+			u := harness.NewUpstream(t)
+			u.Answer(says("application/json", `{"id":1}`))
+			r := &rig{harness.Prepare(t), t, make(map[string]string)}
+			r.StartChanged(t, strings.NewReplacer("GUARD_FRONT", "", "GUARD_BEHIND", "oauth_guard {\n"+c.rules+"\n}").Replace(below),
+				r.with(u.Addr, `"vendor": "acme", "upstream": $TO, "versions": [{"name": "v1"}, {"name": "v2"}],
+				"resources": [{"path": "things", "links": [{"rel": "self"}, {"rel": "delete"}]}]`))
+			for accept, want := range map[string]bool{"application/json": c.plain, "application/vnd.acme.v2+json": c.accept} {
+				p := r.do("writer", "GET", "/shop/things/1", "", "Accept", accept)
+				if p.Status != 200 || !strings.Contains(p.Body, self) || strings.Contains(p.Body, remove) != want {
+					t.Errorf("%s: %d: %s", accept, p.Status, p.Body)
+				}
+			}
+		})
+	}
+}
+
 // N17: items of a batch are judged, and cost, by the addresses that the client would use for each,
 // also if the path is rewritten in between.
 func TestItemsAreJudgedByTheClientsPathsBehindRewrites(t *testing.T) {

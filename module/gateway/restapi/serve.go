@@ -112,8 +112,9 @@ func (h *REST) newCall(r *http.Request, next caddyhttp.Handler, choice version.C
 	c := &call{edition: h.editionOf(choice), choice: choice, versionRoots: h.versionRoots, next: requireAnswer(next)}
 	c.Call = operation.Call{
 		Request: r, Table: c.table, Path: choice.Path, Prefix: handler.Taken(r) + choice.Prefix, VersionPrefix: choice.Prefix, MediaType: choice.MediaType,
-		Access: handler.Caller(r), Permits: handler.Permits(r),
+		Access: handler.Caller(r),
 	}
+	c.Permits = c.permits()
 	return c
 }
 

@@ -2,6 +2,7 @@ package restapi
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/gatehouse/gatehouse/module/gateway/apilimit"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
@@ -39,4 +40,18 @@ func (c *call) versionAddress(path string) string {
 func (c *call) forbiddenByVersion(method, path string) bool {
 	forbidden, address := handler.Forbidden(c.Request, c.versionRoots), c.versionAddress(path)
 	return forbidden != nil && address != "" && forbidden(method, address)
+}
+
+// permits returns what the guards in front let the caller do, as [handler.Permits] does. Whoever follows a link names the version in
+// Accept again, so the rules about the path that names it count, too.
+func (c *call) permits() func(method, path string) bool {
+	permits := handler.Permits(c.Request)
+	if permits == nil || !c.byAccept() {
+		return permits
+	}
+	taken := handler.Taken(c.Request)
+	return func(method, path string) bool {
+		own, below := strings.CutPrefix(path, taken)
+		return permits(method, path) && !(below && c.forbiddenByVersion(method, own))
+	}
 }
