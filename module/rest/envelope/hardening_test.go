@@ -122,7 +122,7 @@ func TestStackTracesAndInternalAddressesAreHidden(t *testing.T) {
 	}
 }
 
-// Letters may be escaped, in errors of our shape, which pass byte for byte, and in texts in which an API repeats what another
+// Letters may be escaped, in errors of exactly our shape, which pass byte for byte, and in texts in which an API repeats what another
 // one said: PHP writes \/, .NET \u0022 and \u0027, and htmlspecialchars &quot; and &#039;.
 func TestEscapedLettersHideNoLeak(t *testing.T) {
 	escape := strings.NewReplacer("/", `\/`, `\"`, `\u0022`, "'", `\u0027`)

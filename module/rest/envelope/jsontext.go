@@ -2,6 +2,7 @@ package envelope
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -12,7 +13,7 @@ type said struct {
 	message, field string
 	code           string // only of an error in the gateway's own format
 	shaped         bool   // {"error":{"code":"...","message":"..."}}
-	exact          bool   // exactly that, without other members
+	exact          bool   // exactly that and the field
 }
 
 // notices bounds at how many positions a JSON text is looked for when something is printed in
@@ -64,7 +65,7 @@ func readValue(text []byte) (s said, ok bool) {
 // The usual places of texts in upstreams' errors, the most specific first.
 var (
 	messageNames = []string{"message", "msg", "errmsg", "error_description", "error_message", "errorMessage", "detail", "details", "description", "reason"}
-	fieldNames   = []string{"field", "param", "parameter", "property"}
+	fieldNames   = []string{"field", "param", "parameter", "property", "target"} // OData has target
 
 	itemMessageNames = slices.Concat(messageNames, []string{"error", "title"})
 	itemFieldNames   = slices.Concat(fieldNames, []string{"path", "name"})
@@ -73,35 +74,35 @@ var (
 
 func readObject(m map[string]json.RawMessage) (s said) {
 	if inner := asObject(m["error"]); inner != nil {
-		code, message := asString(inner["code"]), asString(inner["message"])
-		s.message, s.field = firstOf(inner, messageNames), firstOf(inner, fieldNames)
-		if code != "" && message != "" && isField(inner["field"]) {
-			s.shaped, s.code, s.message, s.field = true, code, message, asString(inner["field"])
+		s.message, s.field = readTexts(inner)
+		if code := asString(inner["code"]); isCode(code) && asString(inner["message"]) != "" && isField(inner["field"]) {
 			_, hasField := inner["field"]
-			s.exact = len(m) == 1 && (len(inner) == 2 || len(inner) == 3 && hasField)
-			if !isCode(code) {
-				s.shaped, s.exact, s.code = false, false, ""
-			}
+			s.shaped, s.exact, s.code = true, hasField && len(inner) == 3 && len(m) == 1, code
 		}
 		if s.message != "" {
 			return s
 		}
 	}
-	s.message, s.field = firstOf(m, messageNames), firstOf(m, fieldNames)
-	if message, field := readErrors(m["errors"]); message != "" {
-		if s.message == "" {
-			s.message = message
-		}
-		if s.field == "" {
-			s.field = field
-		}
-	}
+	s.message, s.field = readTexts(m)
 	for _, name := range []string{"error", "title"} {
 		if s.message == "" {
 			s.message = asString(m[name])
 		}
 	}
 	return s
+}
+
+// readTexts reads the usual places of an object, and of the first of the errors in it.
+func readTexts(m map[string]json.RawMessage) (message, field string) {
+	message, field = firstOf(m, messageNames), firstOf(m, fieldNames)
+	several := m["errors"]
+	if details := m["details"]; several == nil && len(details) > 0 && details[0] == '[' { // as an object it is anything
+		several = details
+	}
+	if first, at := readErrors(several); first != "" {
+		return cmp.Or(message, first), cmp.Or(field, at)
+	}
+	return message, field
 }
 
 // readErrors reads a list of errors, or an object that maps fields to their errors.

@@ -65,8 +65,8 @@ func (d *dialect) usual() bool { return d == nil || len(d.from) == 0 }
 
 // told returns what the first rule finds that finds anything. readable says that texts may be
 // passed on, rather than only codes. usual reports that the usual places should be searched
-// instead. text is what the editor has seen.
-func (d *dialect) told(e *splice.Editor, text []byte, status int, readable bool) (told Error, usual bool) {
+// instead, as in an error that is shaped and that no rule reads. text is what the editor has seen.
+func (d *dialect) told(e *splice.Editor, text []byte, status int, readable, shaped bool) (told Error, usual bool) {
 	for _, r := range d.from {
 		if r.kind != JSON {
 			continue
@@ -88,7 +88,7 @@ func (d *dialect) told(e *splice.Editor, text []byte, status int, readable bool)
 		}
 		return told, false
 	}
-	return Error{}, false
+	return Error{}, shaped
 }
 
 func textOf(e *splice.Editor, slot int) string {

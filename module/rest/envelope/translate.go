@@ -68,10 +68,9 @@ func (c *Config) translate(h http.Header, status int, raw []byte, cut bool) tran
 	if t.kind == JSON {
 		var j said
 		j, ok = readJSON(text)
-		if ok = ok && !cut; ok && (j.shaped || c.dialect.usual()) {
+		if ok = ok && !cut; ok && (j.exact || c.dialect.usual()) {
 			t.read(j, readable)
-			t.asIs = t.kind == Shaped && IsJSON(media) && !bytes.HasPrefix(plain, bom) &&
-				(readable || j.exact) && len(text) <= maxSearched && !leaks(string(text))
+			t.asIs = j.exact && IsJSON(media) && !bytes.HasPrefix(plain, bom) && len(text) <= maxSearched && !leaks(string(text))
 			return t
 		}
 		if c.dialect != nil && t.dialect(c.dialect, text, status, cut, readable, j) || ok {
@@ -101,7 +100,7 @@ func (t *translation) dialect(d *dialect, text []byte, status int, cut, readable
 		return false
 	}
 	defer e.Release()
-	told, usual := d.told(e, found, status, readable)
+	told, usual := d.told(e, found, status, readable, j.shaped)
 	if usual {
 		t.read(j, readable)
 	} else {

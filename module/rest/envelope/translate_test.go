@@ -89,6 +89,18 @@ func TestUpstreamErrorsAreTranslated(t *testing.T) {
 		{"our shape, with a file behind what is searched", 404, js, `{"error":{"code":"c","message":"m"},"a":"` + strings.Repeat("x", maxSearched) + ` /var/www/x"}`, Shaped, enveloped("c", "m", "")},
 		{"our shape in 5xx with more", 500, js, `{"error":{"code":"db","message":"db-3 down"},"debug":"x"}`, Shaped, enveloped("db", Lookup(500).Message, "")},
 		{"our shape behind a BOM", 404, js, "\xef\xbb\xbf{\"error\":{\"code\":\"c\",\"message\":\"m\",\"field\":\"f\"}}", Shaped, enveloped("c", "m", "f")},
+		{"our shape without the field", 404, js, `{"error":{"code":"c","message":"m"}}`, Shaped, enveloped("c", "m", "")},
+		{"our shape without the field in 5xx", 500, js, `{"error":{"code":"db","message":"db-3 down"}}`, Shaped, enveloped("db", Lookup(500).Message, "")},
+		{"our shape with details", 422, js, `{"error":{"code":"c","message":"m","field":null,"details":[7]}}`, Shaped, enveloped("c", "m", "")},
+		{"our shape beside a resource", 409, js, `{"error":{"code":"c","message":"m","field":null},"data":{"secret":"s"}}`, Shaped, enveloped("c", "m", "")},
+		{"OData", 400, js, `{"error":{"code":"c","message":"m","target":"title","innererror":{"hint":"pw"}}}`, Shaped, enveloped("c", "m", "title")},
+		{"Microsoft", 400, js, `{"error":{"code":"BadArgument","message":"m","target":"title"}}`, JSON, enveloped("invalid_parameter", "m", "title")},
+		{"the first of several details", 400, js, `{"error":{"code":"BadArgument","message":"m","details":[{"code":"NullValue","target":"phone","message":"n"},{"target":"b","message":"o"}]}}`, JSON, enveloped("invalid_parameter", "m", "phone")},
+		{"only details", 400, js, `{"error":{"code":"c","details":[{"target":"phone","message":"n"}]}}`, JSON, enveloped("invalid_parameter", "n", "phone")},
+		{"details that are no errors", 400, js, `{"error":{"code":"c","message":"m","details":[{"existing":{"id":7}},7]}}`, Shaped, enveloped("c", "m", "")},
+		{"details as an object", 400, js, `{"error":{"code":"c","message":"m","details":{"host":"db"}}}`, Shaped, enveloped("c", "m", "")},
+		{"errors inside the error", 422, js, `{"error":{"code":"c","message":"m","errors":{"title":["too short"]}}}`, Shaped, enveloped("c", "m", "title")},
+		{"Google", 400, js, `{"error":{"code":400,"message":"m","status":"INVALID_ARGUMENT","details":[{"@type":"x","reason":"r"}]}}`, JSON, enveloped("bad_request", "m", "")},
 		{"our shape with another kind of code", 404, js, `{"error":{"code":"Not Found!","message":"m"}}`, JSON, enveloped("not_found", "m", "")},
 		{"our shape without a message", 404, js, `{"error":{"code":"c","message":""}}`, JSON, generic(404)},
 	} {
@@ -149,8 +161,7 @@ func TestEnvelopeErrorsPassByteForByte(t *testing.T) {
 		body   string
 	}{
 		{400, `{ "error": {"message":"m", "code":"invalid_parameter", "field":"título"} }` + "\n"},
-		{404, `{"error":{"code":"c","message":"m"}}`},
-		{422, `{"error":{"code":"c","message":"m","field":null,"details":[12345678901234567890]}}`},
+		{404, `{"error":{"field":null,"code":"c","message":"m"}}`},
 		{503, `{"error":{"code":"unavailable","message":"back at noon","field":null}}`},
 	} {
 		h := map[string]string{"Content-Type": "application/json; charset=utf-8", "Etag": `"e"`, "Content-Length": strconv.Itoa(len(c.body))}
