@@ -85,3 +85,20 @@ func TestUpstreamIgnoringLimitIsLoggedOnce(t *testing.T) {
 		}
 	}
 }
+
+// S02: the log says, once, that the API pages in another way.
+func TestUpstreamIgnoringPageIsLoggedOnce(t *testing.T) {
+	u := newRecorded(t, says("application/json", `{"total":45,"limit":2,"skip":0,"data":[{"id":1},{"id":2}]}`))
+	g := harness.Prepare(t)
+	g.Start(t, strings.Replace(strings.ReplaceAll(worded("to $LEGACY\nresource articles\n"), "$LEGACY", u.Addr), "output discard", "output file $DIR/log", 1))
+	r := &rig{g, t, make(map[string]string)}
+	for _, page := range []string{"2", "3"} {
+		if p := r.do("writer", "GET", "/articles?limit=2&page="+page, ""); p.Status != 200 || p.Header.Get("Link") != "" || !strings.Contains(p.Body, `"page":null`) {
+			t.Errorf("%d %v %s", p.Status, p.Header, p.Body)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(g.Dir, "log"))
+	if n := strings.Count(string(text), "list { send offset <name> }"); err != nil || n != 1 {
+		t.Errorf("%v: %d lines\n%s", err, n, text)
+	}
+}

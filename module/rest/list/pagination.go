@@ -21,7 +21,7 @@ func (q Query) Pagination(dst []byte, total *int64) []byte {
 	dst = append(dst, `{"total":`...)
 	dst = number(dst, total)
 	dst = append(dst, `,"page":`...)
-	dst = strconv.AppendInt(dst, int64(q.Page), 10)
+	dst = number(dst, q.page())
 	dst = append(dst, `,"limit":`...)
 	dst = strconv.AppendInt(dst, int64(q.Limit), 10)
 	dst = append(dst, `,"total_pages":`...)
@@ -34,6 +34,15 @@ func (q Query) Pagination(dst []byte, total *int64) []byte {
 		dst = append(append(append(dst, `,"next_cursor":"`...), q.next...), '"') // URL-safe
 	}
 	return append(dst, '}')
+}
+
+// page is the number of the page, nil if it is not known.
+func (q Query) page() *int64 {
+	if q.stray {
+		return nil
+	}
+	n := int64(q.Page)
+	return &n
 }
 
 // pages is the number of pages, without adding up what could overflow.

@@ -26,6 +26,8 @@ type Query struct {
 	usual  bool // see Usual
 	// exceeded: the usual page had more elements than were asked for.
 	exceeded bool
+	asked    int  // the limit that was asked for of a usual page; 0: none
+	stray    bool // the usual page is another one than was asked for
 }
 
 // MaxText is the longest value of a filter that takes any text. Links repeat it.

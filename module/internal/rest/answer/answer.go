@@ -50,10 +50,11 @@ type Answer struct {
 	// Path is the client's, for the links of a list.
 	Path string
 
-	around   bool     // the answer stays a document, but Plan edits the elements in it
-	portion  *Portion // nil: it is a whole answer
-	exceeded bool
-	cutAt    int64 // elements of a list that may have been cut; 0: none
+	around     bool     // the answer stays a document, but Plan edits the elements in it
+	portion    *Portion // nil: it is a whole answer
+	exceeded   bool
+	unfollowed bool
+	cutAt      int64 // elements of a list that may have been cut; 0: none
 }
 
 // New returns how the successful answer to a request is translated.

@@ -93,7 +93,9 @@ func (a *Answer) Seen(e *splice.Editor, h http.Header, whole bool) list.Seen {
 func (a *Answer) CompletePage(e *splice.Editor, h http.Header) {
 	a.exceeded = a.List.Exceeded(e.Elements())
 	if a.listLike != nil {
-		a.List.Fit(firstNumber(e, len(totalNames), len(limitNames)), listLikeTotal(e, h), e.Elements())
+		at := listLikePosition(e)
+		a.unfollowed = !a.List.Follows(at)
+		a.List.Fit(at, listLikeTotal(e, h), e.Elements())
 	} else if l := a.resource().List; l.Local() && l.Complete == nil && l.Total+l.TotalHeader == "" && list.IsRound(e.Elements()) {
 		a.cutAt = e.Elements()
 	}
@@ -103,6 +105,10 @@ func (a *Answer) CompletePage(e *splice.Editor, h http.Header) {
 // known after the answer was translated.
 func (a *Answer) Exceeded() (path string, ok bool) { return a.resource().Path, a.exceeded }
 
+// Unfollowed reports whether the upstream's own words show that it does not know `page` and `limit`, and for which
+// resource. It is known after the answer was translated.
+func (a *Answer) Unfollowed() (path string, ok bool) { return a.resource().Path, a.unfollowed }
+
 // MayBeCut reports whether a list that is assumed to be complete has a length at which APIs cut lists, and nothing
 // declared tells whether it was cut. It is known after the answer was translated.
 func (a *Answer) MayBeCut() (path string, elements int64, ok bool) {
@@ -111,7 +117,7 @@ func (a *Answer) MayBeCut() (path string, elements int64, ok bool) {
 
 // HasPageLinks reports whether links to other pages can be given. e is the editor of the body.
 func (a *Answer) HasPageLinks(e *splice.Editor, h http.Header) bool {
-	return a.listLike == nil || a.List.Linked(listLikeTotal(e, h), e.Elements()) && !(a.ownPages() && relatesPages(h))
+	return a.listLike == nil || a.List.Linked(listLikePosition(e), listLikeTotal(e, h), e.Elements()) && !(a.ownPages() && relatesPages(h))
 }
 
 // ByCursor reports whether the answer is a page of a list that clients page through with cursors.
@@ -188,11 +194,13 @@ func (a *Answer) CompletePortion(e *splice.Editor) {
 }
 
 // Where upstreams usually have the elements of a list, besides a member with the collection's name, the number of all
-// elements, and the page size.
+// elements, the page size, the page's number, and the number of elements in front of it.
 var (
-	itemNames  = []string{"data", "items", "results", "list", "content"}
-	totalNames = []string{"total", "total_count", "totalCount", "total_items", "totalItems", "totalElements"}
-	limitNames = []string{"limit", "per_page", "perPage", "page_size", "pageSize"}
+	itemNames   = []string{"data", "items", "results", "list", "content"}
+	totalNames  = []string{"total", "total_count", "totalCount", "total_items", "totalItems", "totalElements"}
+	limitNames  = []string{"limit", "per_page", "perPage", "page_size", "pageSize"}
+	pageNames   = []string{"page", "current_page", "currentPage", "page_number", "pageNumber"}
+	offsetNames = []string{"offset", "skip", "start", "startAt"}
 )
 
 // listLikePlans are the plans for answers to GET of a collection without a declared list.
@@ -206,7 +214,7 @@ type listLikePlans struct {
 
 // listLikePlaces are the captured places of such an answer.
 var listLikePlaces = func() (all []splice.Pointer) {
-	for _, name := range slices.Concat(totalNames, limitNames) {
+	for _, name := range slices.Concat(totalNames, limitNames, pageNames, offsetNames) {
 		all = append(all, splice.Pointer{name})
 	}
 	return append(all, splice.Pointer{"pagination"}, splice.Pointer{"pagination", "total"})
@@ -329,6 +337,17 @@ func listLikeTotal(e *splice.Editor, h http.Header) *int64 {
 		return n
 	}
 	return totalHeader.HeaderTotal(h)
+}
+
+// listLikePosition returns what a page without a declared list says about its position.
+func listLikePosition(e *splice.Editor) (at list.Position) {
+	slot := len(totalNames)
+	at.Limit = firstNumber(e, slot, len(limitNames))
+	slot += len(limitNames)
+	at.Page = firstNumber(e, slot, len(pageNames))
+	slot += len(pageNames)
+	at.Offset = firstNumber(e, slot, len(offsetNames))
+	return at
 }
 
 var totalHeader = list.Config{TotalHeader: "X-Total-Count"}

@@ -29,8 +29,9 @@ type Config struct {
 // Exchanger sends requests to APIs. It is safe for concurrent use.
 type Exchanger struct {
 	Config
-	cut      sync.Map // paths of resources whose list the API may have cut
-	exceeded sync.Map // paths of resources whose API gave more items than it was asked for
+	cut        sync.Map // paths of resources whose list the API may have cut
+	exceeded   sync.Map // paths of resources whose API gave more items than it was asked for
+	unfollowed sync.Map // paths of resources whose API does not know the page that it was asked for
 }
 
 // New returns an exchanger.
@@ -76,6 +77,7 @@ func (x *Exchanger) Send(w http.ResponseWriter, r, client *http.Request, e Excha
 	case err == nil:
 		x.settle(to, client, e.Answer, e.Dialect)
 		x.noteExceeded(e.Answer)
+		x.noteUnfollowed(e.Answer)
 		x.noteCut(e.Answer)
 		return nil
 	case !to.Committed():

@@ -30,6 +30,13 @@ func (x *Exchanger) noteExceeded(answer *answer.Answer) {
 	}
 }
 
+// noteUnfollowed logs, once for each resource, that the API does not know the page that it was asked for.
+func (x *Exchanger) noteUnfollowed(answer *answer.Answer) {
+	if path, ok := answer.Unfollowed(); ok && isNew(&x.unfollowed, path) {
+		x.Log.Warn("the API's answer has another position than `page` and `limit` asked for, or an offset and no page, so links to other pages are left out: write the parameters that it knows with `list { send page <name> }` or `list { send offset <name> }`, and `send limit <name>` and `max`", "resource", path)
+	}
+}
+
 // noteCut logs, once for each resource, that a list which is taken for complete has a length at
 // which APIs cut lists.
 func (x *Exchanger) noteCut(answer *answer.Answer) {

@@ -202,7 +202,7 @@ func TestDefaultConventionsAreDescribed(t *testing.T) {
 		{"patch", "/notes", "", "200 207 400 404 413 415 429 default"},
 		{"get", "/words/{id}", "query:lang", "200 400 404 429 default"},
 	})
-	if page, _ := json.Marshal(d.at("paths", "/notes", "get", "responses", "200", "content", "application/json", "schema", "anyOf")); !strings.Contains(string(page), "/Pagination") {
+	if page, _ := json.Marshal(d.at("paths", "/notes", "get", "responses", "200", "content", "application/json", "schema", "anyOf")); !strings.Contains(string(page), "/UndeclaredPagination") {
 		t.Errorf("the page of a list: %s", page)
 	}
 	d.is(`"string"`, "paths", "/notes", "patch", "requestBody", "content", "application/json", "schema", "items", "properties", "path", "type")

@@ -72,8 +72,11 @@ func (d *document) operation(o *routes.Operation) {
 // page is the schema of a page of a list.
 func (d *document) page(o *routes.Operation) object {
 	pagination := "Pagination"
-	if o.Requests.ByCursor() {
+	switch {
+	case o.Requests.ByCursor():
 		pagination = "CursorPagination"
+	case o.Answers.ListLike():
+		pagination = "UndeclaredPagination"
 	}
 	return object{
 		"type": "object", "required": []string{"data", "pagination"},
