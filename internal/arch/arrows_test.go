@@ -81,6 +81,8 @@ var allowed = map[string][]string{
 	"module/rest/validate":                  {"module/internal/rest/turns"},
 	"module/rest/login":                     {"module/rest/compose", "module/rest/supply"},
 	"module/rest/link":                      {"module/internal/rest/pathpattern"},
+	"module/rest/list":                      {"module/internal/rest/pathpattern"},
+	"module/rest/supply":                    {"module/internal/rest/pathpattern"},
 	"module/internal/rest/pathpattern":      nil,
 	"module/internal/rest/turns":            nil,
 	"module/rest/resource":                  {"module/rest/compose", "module/internal/rest/pathpattern", "module/rest/link", "module/rest/list", "module/rest/supply", "module/rest/validate", "module/internal/rest/xmljson"},

@@ -46,7 +46,7 @@ func (s *Set) Append(dst []byte, at Place, id string, allowed func(method, path 
 		first = false
 		dst = append(dst, l.head...)
 		dst = inString(dst, path)
-		dst = fill(dst, l.query, at.Values, id, url.QueryEscape)
+		dst = fill(dst, l.query, at.Values, id, pathpattern.EscapeQuery)
 		dst = append(dst, `"}`...)
 	}
 	return append(dst, ']')

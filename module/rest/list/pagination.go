@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
 )
 
 // Seen is what an answer told about a list.
@@ -109,7 +111,7 @@ func (q Query) LinkHeader(path string, query url.Values, seen Seen) string {
 }
 
 // around is what stands in front of the page number and behind it in each link of a list:
-// the parameters of the query but for the page, sorted by name as url.Values.Encode does.
+// the parameters of the query but for the page, sorted by name as pathpattern.EncodeQuery does.
 func (q Query) around(path string, query url.Values) (start, end string) {
 	before, after := make(url.Values, len(query)+1), url.Values(nil)
 	for name, values := range query {
@@ -124,9 +126,9 @@ func (q Query) around(path string, query url.Values) (start, end string) {
 		}
 	}
 	before["limit"] = []string{strconv.Itoa(q.Limit)}
-	start, end = "<"+path+"?"+before.Encode()+"&page=", `>; rel="`
+	start, end = "<"+path+"?"+pathpattern.EncodeQuery(before)+"&page=", `>; rel="`
 	if len(after) > 0 {
-		end = "&" + after.Encode() + end
+		end = "&" + pathpattern.EncodeQuery(after) + end
 	}
 	return start, end
 }
@@ -138,10 +140,10 @@ func (q Query) cursorLinks(path string, query url.Values) string {
 	maps.Copy(to, query)
 	to.Set("limit", strconv.Itoa(q.Limit))
 	to.Del("cursor")
-	links := "<" + path + "?" + to.Encode() + `>; rel="first"`
+	links := "<" + path + "?" + pathpattern.EncodeQuery(to) + `>; rel="first"`
 	if q.next != "" {
 		to.Set("cursor", q.next)
-		links += ", <" + path + "?" + to.Encode() + `>; rel="next"`
+		links += ", <" + path + "?" + pathpattern.EncodeQuery(to) + `>; rel="next"`
 	}
 	return links
 }

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
 )
 
 // Apply adds parameters to a request. Header fields replace the client's; parameters of the body
@@ -36,7 +38,7 @@ func Apply(r *http.Request, params []Param, as string) error {
 		if r.URL.RawQuery != "" {
 			r.URL.RawQuery += "&"
 		}
-		r.URL.RawQuery += encode(query)
+		r.URL.RawQuery += encode(query, pathpattern.EscapeQuery)
 	}
 	if len(form) == 0 {
 		return nil
@@ -44,13 +46,13 @@ func Apply(r *http.Request, params []Param, as string) error {
 	return applyBody(r, form, as)
 }
 
-func encode(params []Param) string {
+func encode(params []Param, escape func(string) string) string {
 	var b strings.Builder
 	for i, p := range params {
 		if i > 0 {
 			b.WriteByte('&')
 		}
-		b.WriteString(url.QueryEscape(p.Name) + "=" + url.QueryEscape(p.Value))
+		b.WriteString(escape(p.Name) + "=" + escape(p.Value))
 	}
 	return b.String()
 }
@@ -65,14 +67,14 @@ func applyBody(r *http.Request, form []Param, as string) error {
 			prepend(r, append([]byte{'{'}, append(members(form), '}')...))
 		default:
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-			prepend(r, []byte(encode(form)))
+			prepend(r, []byte(encode(form, url.QueryEscape)))
 		}
 		return nil
 	}
 	media, label, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case media == "application/x-www-form-urlencoded":
-		prepend(r, []byte(encode(form)+"&"))
+		prepend(r, []byte(encode(form, url.QueryEscape)+"&"))
 	case media == "multipart/form-data":
 		return prependParts(r, form, label["boundary"])
 	case media == "application/json" || strings.HasSuffix(media, "+json"):

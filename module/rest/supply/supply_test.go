@@ -12,17 +12,17 @@ import (
 	"testing"
 )
 
-var both = []Param{{Query, "key", "a&b=ü"}, {Body, "token", `x+\"&`}, {Header, "X-Api-Key", "h"}}
+var both = []Param{{Query, "key", "a& b=ü"}, {Body, "token", `x +\"&`}, {Header, "X-Api-Key", "h"}}
 
 func TestParametersAreAddedToEveryBodyFormat(t *testing.T) { // R11
 	for _, c := range []struct{ media, body, as, want string }{
-		{"application/x-www-form-urlencoded", "a=1", "form", `token=x%2B%5C%22%26&a=1`},
-		{"application/json", ` {"a":1}`, "", `{"token":"x+\\\"\u0026","a":1}`},
-		{"application/json", `{ }`, "", `{"token":"x+\\\"\u0026"}`},
+		{"application/x-www-form-urlencoded", "a=1", "form", `token=x+%2B%5C%22%26&a=1`},
+		{"application/json", ` {"a":1}`, "", `{"token":"x +\\\"\u0026","a":1}`},
+		{"application/json", `{ }`, "", `{"token":"x +\\\"\u0026"}`},
 		{"multipart/form-data; boundary=B", "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--B--\r\n", "multipart", ""},
 		{"multipart/form-data; boundary=B", "\r\n--B--\r\n", "multipart", ""},
-		{"", "", "form", `token=x%2B%5C%22%26`},
-		{"", "", "json", `{"token":"x+\\\"\u0026"}`},
+		{"", "", "form", `token=x+%2B%5C%22%26`},
+		{"", "", "json", `{"token":"x +\\\"\u0026"}`},
 		{"", "", "", ""},
 		{"image/png", "PNG", "", "PNG"},
 	} {
@@ -39,7 +39,7 @@ func TestParametersAreAddedToEveryBodyFormat(t *testing.T) { // R11
 			if err := Apply(r, both, c.as); err != nil {
 				t.Fatal(err)
 			}
-			if r.URL.RawQuery != "a=1&key=a%26b%3D%C3%BC" || len(r.Header["X_api_key"]) > 0 || strings.Join(r.Header["X-Api-Key"], ",") != "h" {
+			if r.URL.RawQuery != "a=1&key=a%26%20b%3D%C3%BC" || len(r.Header["X_api_key"]) > 0 || strings.Join(r.Header["X-Api-Key"], ",") != "h" {
 				t.Errorf("%s %v", r.URL.RawQuery, r.Header)
 			}
 			got, err := io.ReadAll(r.Body)

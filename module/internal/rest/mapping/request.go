@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
 	"github.com/gatehouse/gatehouse/module/internal/rest/turns"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/list"
@@ -95,7 +96,7 @@ func (up *Upstream) addQuery(own url.Values) {
 	if up.RawQuery != "" {
 		up.RawQuery += "&"
 	}
-	up.RawQuery += own.Encode()
+	up.RawQuery += pathpattern.EncodeQuery(own)
 }
 
 // setHeader sets the header fields that differ from the client's.

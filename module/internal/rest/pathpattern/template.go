@@ -135,7 +135,7 @@ func (t *Template) Fill(values []string) (path, query string) {
 		}
 		return b.String()
 	}
-	return fill(t.path, url.PathEscape), fill(t.query, url.QueryEscape)
+	return fill(t.path, url.PathEscape), fill(t.query, EscapeQuery)
 }
 
 // Unfill returns the values, as decode decodes them, that fill the template to this address. It

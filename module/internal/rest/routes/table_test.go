@@ -83,7 +83,7 @@ func TestRequestsAreRoutedByMethodAndPath(t *testing.T) {
 		{"PATCH", "/profile", resource.Update, "PATCH /me", 0, "DELETE, GET, HEAD, OPTIONS, PATCH"},
 		{"DELETE", "/profile", resource.Delete, "DELETE /me", 0, "DELETE, GET, HEAD, OPTIONS, PATCH"},
 		{"GET", "/words/today", resource.Read, "GET /today", 0, "GET, HEAD, OPTIONS"},
-		{"GET", "/words/x%20y", resource.Read, "GET /w/x%20y.json?of=x+y", 0, "GET, HEAD, OPTIONS"},
+		{"GET", "/words/x%20y", resource.Read, "GET /w/x%20y.json?of=x%20y", 0, "GET, HEAD, OPTIONS"},
 		{"POST", "/words/today/uses", resource.Action, "POST /w/today/use", 0, "OPTIONS, POST"}, // back from the word to the placeholder
 		{"DELETE", "/words/today/notes/x", resource.Action, "DELETE /d/x", 0, "DELETE, OPTIONS"},
 		{"TRACE", "/profile", "", "", 405, "DELETE, GET, HEAD, OPTIONS, PATCH"},

@@ -1,0 +1,45 @@
+package restapi
+
+import "testing"
+
+// queryWords are resources whose requests have a query of the gateway's.
+const queryWords = `
+	resource books {
+		upstream GET /books /odata/Books
+		list {
+			filter q=$search
+			send page offset $skip
+			send limit $top
+			items /value
+		}
+	}
+	resource titles {
+		upstream GET /titles/{title:[^/]+} /titles?q=%7B%22title%22:%22{title}%22%7D
+	}
+	resource plain {
+		send fixed ownerId=me meta.role=user
+	}
+	resource declared {
+		query meta.x ownerId.by
+		send fixed ownerId=me
+	}
+`
+
+// R11: OData and others read queries by RFC 3986, to which a plus is no blank.
+func TestQueriesOfTheGatewayHaveNoPlusForABlank(t *testing.T) {
+	r, u := startPlaced(t, says("application/json", `{"id":1,"value":[]}`), queryWords)
+	for _, c := range []struct{ path, query string }{
+		{"/books?q=Book%201", "%24search=Book%201&%24skip=0&%24top=20"},
+		{"/titles/T%20%272%27", "q=%7B%22title%22:%22T%20%272%27%22%7D"},
+		{"/plain/1?a=b%20c&d=e%2Bf", "a=b%20c&d=e%2Bf&ownerId=me&meta.role=user"},
+	} {
+		p := r.do("reader", "GET", c.path, "")
+		if p.Status != 200 {
+			t.Errorf("%s: %d %s", c.path, p.Status, p.Body)
+			continue
+		}
+		if hit, _ := u.last(t); hit.URL.RawQuery != c.query {
+			t.Errorf("%s: %s, want %s", c.path, hit.URL.RawQuery, c.query)
+		}
+	}
+}
