@@ -43,3 +43,12 @@ func TestQueriesOfTheGatewayHaveNoPlusForABlank(t *testing.T) {
 		}
 	}
 }
+
+// R11: a value is escaped for URLs, not for the JSON inside one.
+func TestValuesOfPlaceholdersEndNoQuotes(t *testing.T) {
+	r, u := startPlaced(t, says("application/json", `{"id":1}`), queryWords)
+	wantError(t, r.do("reader", "GET", "/titles/T2%22,%22owner%22:%22other", ""), 404, "not_found", "")
+	if n := len(u.Hits()); n > 0 {
+		t.Errorf("%d requests reached the API", n)
+	}
+}

@@ -26,6 +26,8 @@ func table(t *testing.T) *routes.Table {
 			{Method: "PUT", Path: "/articles/{id}", Upstream: "/api/rpc", RPC: &resource.RPC{Method: "article.set", Params: `[{id|int},{body.subject}]`}},
 			{Method: "DELETE", Path: "/articles/{id}", UpstreamMethod: "POST", Upstream: "/api/{id}/drop"},
 		},
+	}, {
+		Path: "titles", Routes: []resource.Route{{Method: "GET", Path: "/titles/{title:[^/]+}", Upstream: "/t?q=%7B%22t%22:%22{title}%22%7D&r={title}"}},
 	}, {Path: "notes", Fixed: []resource.Fixed{{Name: "ownerId", Value: "me"}, {Name: "meta.role", Value: "user"}}}})
 	if err != nil {
 		t.Fatal(err)
@@ -42,6 +44,9 @@ func TestRequestsAreMappedToTheUpstream(t *testing.T) {
 		{"GET", "/articles/7", "colour=red", "", "400 colour"},
 		{"GET", "/articles/7", "_method=DELETE", "", "400 _method"},
 		{"POST", "/notes", "q=a%20b&k=1%2B1", `{}`, "POST /notes?k=1%2B1&q=a%20b {}"},
+		{"GET", "/titles/a'b c", "", "", "GET /t?q=%7B%22t%22:%22a%27b%20c%22%7D&r=a%27b%20c"},
+		{"GET", "/titles/a\",\"x\":\"b", "", "", "404 "},
+		{"GET", "/titles/a\\", "", "", "404 "},
 		{"POST", "/articles", "", `{"title":"a&b","tags":["x"]}`, "POST /api/write.php subject=a%26b&tags%5B%5D=x"},
 		{"POST", "/articles", "", `{"subject":"a"}`, "400 subject"},
 		{"PUT", "/articles/7", "", `{"title":"a"}`, `POST /api/rpc {"jsonrpc":"2.0","method":"article.set","params":[7,"a"],"id":1}`},

@@ -14,6 +14,7 @@ type Template struct {
 	Text        string
 	names       []string // of the values
 	path, query []Part   // their texts are already escaped
+	quotes      []string // those that the value behind each part of the query is in
 }
 
 // Part is a piece of a text with placeholders.
@@ -95,6 +96,7 @@ func ParseTemplate(text string, names []string) (*Template, error) {
 	if t.query, err = SplitPlaceholders(query, index); err != nil {
 		return nil, err
 	}
+	t.quotes = quotesAround(t.query)
 	return t, nil
 }
 
