@@ -1,6 +1,9 @@
 package restapi
 
-import "testing"
+import (
+	"net/url"
+	"testing"
+)
 
 // queryWords are resources whose requests have a query of the gateway's.
 const queryWords = `
@@ -32,6 +35,7 @@ func TestQueriesOfTheGatewayHaveNoPlusForABlank(t *testing.T) {
 		{"/books?q=Book%201", "%24search=Book%201&%24skip=0&%24top=20"},
 		{"/titles/T%20%272%27", "q=%7B%22title%22:%22T%20%272%27%22%7D"},
 		{"/plain/1?a=b%20c&d=e%2Bf", "a=b%20c&d=e%2Bf&ownerId=me&meta.role=user"},
+		{"/declared/1?ownerId.by=x", "ownerId.by=x&ownerId=me"},
 	} {
 		p := r.do("reader", "GET", c.path, "")
 		if p.Status != 200 {
@@ -44,9 +48,15 @@ func TestQueriesOfTheGatewayHaveNoPlusForABlank(t *testing.T) {
 	}
 }
 
-// R11: a value is escaped for URLs, not for the JSON inside one.
-func TestValuesOfPlaceholdersEndNoQuotes(t *testing.T) {
+// R11: qs and others take dots and brackets in the names of a query for steps into an object.
+func TestClientCannotSendAPartOfAGatewayParameter(t *testing.T) {
 	r, u := startPlaced(t, says("application/json", `{"id":1}`), queryWords)
+	for _, name := range []string{
+		"ownerId[0]", "ownerId.0", "ownerId.x.y", "users.ownerId", "ownerId__in", "meta", "meta[role]", "meta[x]", "meta.role", "meta.role.0",
+	} {
+		wantError(t, r.do("reader", "GET", "/plain/1?"+url.QueryEscape(name)+"=other", ""), 400, "invalid_parameter", name)
+	}
+	wantError(t, r.do("reader", "GET", "/declared/1?ownerId.0=other", ""), 400, "invalid_parameter", "ownerId.0")
 	wantError(t, r.do("reader", "GET", "/titles/T2%22,%22owner%22:%22other", ""), 404, "not_found", "")
 	if n := len(u.Hits()); n > 0 {
 		t.Errorf("%d requests reached the API", n)

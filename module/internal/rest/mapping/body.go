@@ -92,10 +92,7 @@ func (m *Mapping) readMembers(a Asked) (object validate.Object, theirs members, 
 		return nil, nil, refused
 	}
 	for _, member := range object {
-		if refused := m.refuseReserved(member.Name); refused != nil {
-			return nil, nil, refused
-		}
-		if overlapsReserved(m, member) {
+		if m.reserved.Has(member.Name) || overlapsReserved(m, member) {
 			return nil, nil, envelope.Invalid(member.Name, supply.SetByGateway)
 		}
 		if m.reserved.CouldHideIn(member.Name) && strings.ContainsAny(string(member.Value[:1]), "{[") {

@@ -104,12 +104,10 @@ func (m *Mapping) BodyForm() string {
 	return "json"
 }
 
-// refuseReserved refuses a name that the gateway sends itself.
-func (m *Mapping) refuseReserved(name string) *envelope.Refusal {
-	if !m.reserved.Has(name) {
-		return nil
-	}
-	return envelope.Invalid(name, supply.SetByGateway)
+// overlapsInQuery reports whether a parameter that nothing declares is a part of one that the gateway sends itself, or the
+// other way round, where an upstream takes dots and brackets for steps into an object, as qs does.
+func (m *Mapping) overlapsInQuery(name string) bool {
+	return m.reserved.HasAround(name) || m.reserved.HasInside(name) || m.inside.HasInBrackets(name)
 }
 
 // overlapsReserved reports whether a member is a part of one that the gateway sends itself, or the other way round,

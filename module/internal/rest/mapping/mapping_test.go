@@ -44,6 +44,12 @@ func TestRequestsAreMappedToTheUpstream(t *testing.T) {
 		{"GET", "/articles/7", "colour=red", "", "400 colour"},
 		{"GET", "/articles/7", "_method=DELETE", "", "400 _method"},
 		{"POST", "/notes", "q=a%20b&k=1%2B1", `{}`, "POST /notes?k=1%2B1&q=a%20b {}"},
+		{"GET", "/notes/7", "ownerId.0=x", "", "400 ownerId.0"}, // to qs these are steps into an object
+		{"GET", "/notes/7", "users.ownerId=x", "", "400 users.ownerId"},
+		{"GET", "/notes/7", "meta=x", "", "400 meta"},
+		{"GET", "/notes/7", "meta[role]=x", "", "400 meta[role]"},
+		{"GET", "/notes/7", "meta.role.0=x", "", "400 meta.role.0"},
+		{"GET", "/notes/7", "meta.x=1&owner=2", "", "GET /notes/7?meta.x=1&owner=2"},
 		{"GET", "/titles/a'b c", "", "", "GET /t?q=%7B%22t%22:%22a%27b%20c%22%7D&r=a%27b%20c"},
 		{"GET", "/titles/a\",\"x\":\"b", "", "", "404 "},
 		{"GET", "/titles/a\\", "", "", "404 "},

@@ -100,15 +100,14 @@ func (m *Mapping) translateQuery(asked url.Values) (url.Values, *envelope.Refusa
 	}
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
 		i := slices.IndexFunc(names, func(n list.Name) bool { return n.Name == name })
-		if refused := m.refuseReserved(name); refused != nil {
-			return nil, refused
-		}
 		switch {
+		case m.reserved.Has(name):
+			return nil, envelope.Invalid(name, supply.SetByGateway)
 		case resource.OverridesByQuery(name):
 			return nil, envelope.Invalid(name, resource.NotOverridable)
 		case i < 0 && !all:
 			return nil, envelope.Invalid(name, "is not a parameter of this address")
-		case i < 0 && m.inside.HasInBrackets(name):
+		case i < 0 && m.overlapsInQuery(name):
 			return nil, envelope.Invalid(name, supply.SetByGateway)
 		case i < 0:
 			theirs[name] = asked[name]
