@@ -15,12 +15,13 @@ const queryWords = `
 			send limit $top
 			items /value
 		}
+		send fixed "$filter=owner eq 'me'"
 	}
 	resource titles {
 		upstream GET /titles/{title:[^/]+} /titles?q=%7B%22title%22:%22{title}%22%7D
 	}
 	resource plain {
-		send fixed ownerId=me meta.role=user
+		send fixed ownerId=me meta.role=user filter[where][owner]=me
 	}
 	resource declared {
 		query meta.x ownerId.by
@@ -32,9 +33,10 @@ const queryWords = `
 func TestQueriesOfTheGatewayHaveNoPlusForABlank(t *testing.T) {
 	r, u := startPlaced(t, says("application/json", `{"id":1,"value":[]}`), queryWords)
 	for _, c := range []struct{ path, query string }{
-		{"/books?q=Book%201", "%24search=Book%201&%24skip=0&%24top=20"},
+		{"/books?q=Book%201", "%24search=Book%201&%24skip=0&%24top=20&%24filter=owner%20eq%20%27me%27"},
 		{"/titles/T%20%272%27", "q=%7B%22title%22:%22T%20%272%27%22%7D"},
-		{"/plain/1?a=b%20c&d=e%2Bf", "a=b%20c&d=e%2Bf&ownerId=me&meta.role=user"},
+		{"/plain/1?a=b%20c&d=e%2Bf", "a=b%20c&d=e%2Bf&ownerId=me&meta.role=user&filter%5Bwhere%5D%5Bowner%5D=me"},
+		{"/plain/1?filter[limit]=2&meta.x=1", "filter%5Blimit%5D=2&meta.x=1&ownerId=me&meta.role=user&filter%5Bwhere%5D%5Bowner%5D=me"},
 		{"/declared/1?ownerId.by=x", "ownerId.by=x&ownerId=me"},
 	} {
 		p := r.do("reader", "GET", c.path, "")
@@ -53,6 +55,7 @@ func TestClientCannotSendAPartOfAGatewayParameter(t *testing.T) {
 	r, u := startPlaced(t, says("application/json", `{"id":1}`), queryWords)
 	for _, name := range []string{
 		"ownerId[0]", "ownerId.0", "ownerId.x.y", "users.ownerId", "ownerId__in", "meta", "meta[role]", "meta[x]", "meta.role", "meta.role.0",
+		"filter", "filter[where]", "filter[where][owner]", "filter[where][owner][inq][0]", "filter.where.owner",
 	} {
 		wantError(t, r.do("reader", "GET", "/plain/1?"+url.QueryEscape(name)+"=other", ""), 400, "invalid_parameter", name)
 	}

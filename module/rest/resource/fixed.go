@@ -67,6 +67,9 @@ func (f Fixed) clashes(other Fixed) bool {
 	if f.place() == supply.Header || other.place() == supply.Header {
 		return f.place() == other.place() && supply.SameField(f.Name, other.Name)
 	}
+	if f.place() == other.place() {
+		return supply.SamePlaceName(f.Name, other.Name)
+	}
 	return supply.SameName(f.Name, other.Name)
 }
 

@@ -26,11 +26,15 @@ type Param struct {
 	Value string
 }
 
-// maxValue bounds a value, in bytes.
-const maxValue = 8 << 10
+const (
+	// maxName bounds a name, in bytes.
+	maxName = 100
+	// maxValue bounds a value, in bytes.
+	maxValue = 8 << 10
+)
 
 var (
-	paramName = regexp.MustCompile(`^[A-Za-z0-9_.:~-]{1,100}$`)
+	paramName = regexp.MustCompile(`^[A-Za-z0-9_.:~$@-]+(\[[A-Za-z0-9_.:~$@-]+\])*$`)
 	fieldName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$")
 )
 
@@ -47,8 +51,8 @@ func CheckName(in Place, name string) error {
 		return fmt.Errorf("%s: expected query, body or header", in)
 	case in == Header && (!fieldName.MatchString(name) || slices.Contains(kept, http.CanonicalHeaderKey(name))):
 		return fmt.Errorf("invalid header field '%s', expected a name such as X-Api-Key, and none that the gateway sets itself", name)
-	case in != Header && !paramName.MatchString(name):
-		return fmt.Errorf("invalid name '%s', expected letters, digits and _ . : ~ - such as token", name)
+	case in != Header && (len(name) > maxName || !paramName.MatchString(name)):
+		return fmt.Errorf("invalid name '%s', expected letters, digits and _ . : ~ $ @ - such as token, perhaps with more in brackets such as filter[owner]", name)
 	}
 	return nil
 }
@@ -111,7 +115,7 @@ func (n Names) Has(name string) bool {
 		return len(n) > 0
 	}
 	replaced := openBracketReplaced(name)
-	return replaced != name && n[plainName(replaced)]
+	return replaced != name && n[plainName(replaced)] || n.hasSteps(name)
 }
 
 // CouldHideIn reports whether one of these could stand inside a member of this name: where it has neither letters nor

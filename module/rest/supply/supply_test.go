@@ -99,6 +99,33 @@ func TestPartsOfReservedNamesAreFoundBehindDots(t *testing.T) {
 	}
 }
 
+// R11: filters of LoopBack and JSON:API are parameters with brackets, of which only some are the gateway's.
+func TestNamesWithBracketsAreComparedByTheirSteps(t *testing.T) {
+	params := []Param{{Query, "filter[where][owner_id]", "x"}, {Query, "key", "x"}, {Body, "page[size]", "x"}}
+	names := NamesInQuery(params)
+	for name, want := range map[string]bool{
+		"filter[where][owner_id]": true, "filter[where][ownerId]": true, "filter[where][owner_id][]": true, "filter[where][owner_id][0][x]": true, "Filter[WHERE][Owner_ID]": true,
+		"filter": true, "filter[]": true, "filter[": true, "filter[where]": true, "filter[where": true, "filter.where.owner_id": true, "filter[where.owner_id]": true, "[filter][where]owner_id": true,
+		"filter[][where][owner_id]": true, "filter(x)[where]": true, "filter[where]\x00[limit]": true, "filter\x00[limit]": true, "filter[where][owner_id(1i)]": true, "filter [where]": true,
+		"filter[limit]": false, "filter[where][title]": false, "filter[where][owner]": false, "filters": false, "where[owner_id]": false, "owner_id": false, "x[filter]": false, "": false, "[]": false,
+		"key": true, "key[x]": true, "page": true, "page[offset]": true,
+	} {
+		if names.Has(name) != want {
+			t.Errorf("%q: %t, want %t", name, !want, want)
+		}
+	}
+	if all := NamesOf(params); !all.Has("filter[limit]") || !all.Has("filter") || all.Has("where") {
+		t.Error("in a body, another filter could replace the one in the query")
+	}
+	for pair, same := range map[[2]string]bool{
+		{"filter[a]", "filter[b]"}: false, {"filter", "filter[a]"}: true, {"filter[a]", "Filter[A]"}: true, {"filter[a][b]", "filter[a]"}: true, {"apiKey", "api_key"}: false, {"api.key", "api_key"}: true,
+	} {
+		if SamePlaceName(pair[0], pair[1]) != same {
+			t.Errorf("%v: %t", pair, !same)
+		}
+	}
+}
+
 // R11: Django's widgets write one value in several fields.
 func TestFieldsOfWidgetsAreFound(t *testing.T) {
 	names := NamesOf([]Param{{Body, "due", "x"}, {Body, "photo", "x"}})
@@ -122,6 +149,19 @@ func TestMultipartPreambleIsRefused(t *testing.T) {
 		r.Header.Set("Content-Type", "multipart/form-data; boundary=B")
 		if err := Apply(r, both, ""); (err == nil) != good {
 			t.Errorf("%q: %v", body, err)
+		}
+	}
+}
+
+func TestNamesOfFiltersAreAccepted(t *testing.T) { // R11
+	for _, name := range []string{"$filter", "filter[where][owner]", "@odata.type", "Category@odata.bind", "filter[$and]"} {
+		if err := CheckName(Query, name); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range []string{"a[", "a]", "[a]", "a[b]c", "a[b", "a[]", "a[[b]]", "a{b}", "a[b c]"} {
+		if CheckName(Query, name) == nil {
+			t.Errorf("%s is accepted", name)
 		}
 	}
 }

@@ -29,6 +29,10 @@ func (m *Mapping) compileFixed() error {
 	}
 	params := slices.Concat(m.Supplied, r.SignIn)
 	m.reserved = supply.NamesOf(params)
+	m.inQuery = supply.NamesInQuery(params)
+	if m.call != nil || m.readsByBody() { // the client's parameters are sent in the body
+		m.inQuery = m.reserved
+	}
 	if m.BodyForm() == "json" && m.call == nil && r.Wrap == "" { // else the client's members are inside another one themselves
 		m.inside = supply.NamesInside(params)
 	}
@@ -52,19 +56,22 @@ func (m *Mapping) compileFixed() error {
 	if m.Kind == resource.List {
 		taken = append(taken, r.List.Parameters()...)
 	}
+	var members []string
 	for ours, theirs := range r.Rename {
-		taken = append(taken, ours, theirs)
+		members = append(members, ours, theirs)
 	}
 	if r.Wrap != "" && m.BodyForm() != "" {
-		taken = append(taken, r.Wrap)
+		members = append(members, r.Wrap)
 	}
-	slices.Sort(taken)
-	for _, name := range taken {
-		if m.reserved.Has(name) {
-			return fmt.Errorf("send fixed: %s is sent by other words already, expected another name", name)
-		}
+	if taken = slices.Concat(among(m.inQuery, taken), among(m.reserved, members)); len(taken) > 0 {
+		return fmt.Errorf("send fixed: %s is sent by other words already, expected another name", slices.Min(taken))
 	}
 	return nil
+}
+
+// among returns those of the names that are reserved.
+func among(reserved supply.Names, names []string) []string {
+	return slices.DeleteFunc(names, func(name string) bool { return !reserved.Has(name) })
 }
 
 // isSupplied reports whether a name that the gateway sends itself is also that of a parameter of `send fixed` or `login`.
@@ -107,7 +114,7 @@ func (m *Mapping) BodyForm() string {
 // overlapsInQuery reports whether a parameter that nothing declares is a part of one that the gateway sends itself, or the
 // other way round, where an upstream takes dots and brackets for steps into an object, as qs does.
 func (m *Mapping) overlapsInQuery(name string) bool {
-	return m.reserved.HasAround(name) || m.reserved.HasInside(name) || m.inside.HasInBrackets(name)
+	return m.inQuery.HasAround(name) || m.inQuery.HasInside(name) || m.inside.HasInBrackets(name)
 }
 
 // overlapsReserved reports whether a member is a part of one that the gateway sends itself, or the other way round,

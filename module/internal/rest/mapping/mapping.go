@@ -52,7 +52,8 @@ type Mapping struct {
 	upstream    string            // the upstream's method
 	call        *rpc.Template     // parameters of a call by RPC; nil: the upstream is not called so
 	placed      *compose.Template // members that the gateway places in the body; may be nil
-	reserved    supply.Names      // names in the query and the body that clients must not use
+	reserved    supply.Names      // names that clients must not use in the body
+	inQuery     supply.Names      // those that clients must not use in the query
 	inside      supply.Names      // names that clients must not use inside another member either
 	addsToQuery bool              // the gateway adds parameters to the query, such as those of a sign-in
 }

@@ -28,7 +28,7 @@ func table(t *testing.T) *routes.Table {
 		},
 	}, {
 		Path: "titles", Routes: []resource.Route{{Method: "GET", Path: "/titles/{title:[^/]+}", Upstream: "/t?q=%7B%22t%22:%22{title}%22%7D&r={title}"}},
-	}, {Path: "notes", Fixed: []resource.Fixed{{Name: "ownerId", Value: "me"}, {Name: "meta.role", Value: "user"}}}})
+	}, {Path: "notes", Fixed: []resource.Fixed{{Name: "ownerId", Value: "me"}, {Name: "meta.role", Value: "user"}, {Name: "filter[owner]", Value: "me"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,6 +50,9 @@ func TestRequestsAreMappedToTheUpstream(t *testing.T) {
 		{"GET", "/notes/7", "meta[role]=x", "", "400 meta[role]"},
 		{"GET", "/notes/7", "meta.role.0=x", "", "400 meta.role.0"},
 		{"GET", "/notes/7", "meta.x=1&owner=2", "", "GET /notes/7?meta.x=1&owner=2"},
+		{"GET", "/notes/7", "filter[owner][0]=x", "", "400 filter[owner][0]"},
+		{"GET", "/notes/7", "filter[state]=open", "", "GET /notes/7?filter%5Bstate%5D=open"},
+		{"POST", "/notes", "", `{"filter":{"state":"open"}}`, "400 filter"},
 		{"GET", "/titles/a'b c", "", "", "GET /t?q=%7B%22t%22:%22a%27b%20c%22%7D&r=a%27b%20c"},
 		{"GET", "/titles/a\",\"x\":\"b", "", "", "404 "},
 		{"GET", "/titles/a\\", "", "", "404 "},

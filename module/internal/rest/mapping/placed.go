@@ -89,7 +89,7 @@ func checkPlaced(m *Mapping) error {
 	if err := checkBelowWrap(m); err != nil {
 		return err
 	}
-	m.reserved = m.reserved.With(m.ownNames()...)
+	m.reserved, m.inQuery = m.reserved.With(m.ownNames()...), m.inQuery.With(m.ownNames()...)
 	return checkAsked(m)
 }
 

@@ -101,7 +101,7 @@ func (m *Mapping) translateQuery(asked url.Values) (url.Values, *envelope.Refusa
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
 		i := slices.IndexFunc(names, func(n list.Name) bool { return n.Name == name })
 		switch {
-		case m.reserved.Has(name):
+		case m.inQuery.Has(name):
 			return nil, envelope.Invalid(name, supply.SetByGateway)
 		case resource.OverridesByQuery(name):
 			return nil, envelope.Invalid(name, resource.NotOverridable)
