@@ -81,7 +81,7 @@ func (a *App) administered() *admin.Config {
 		TokenCache: a.core.TokenCache, Configured: a.clients.Configured, Stored: a.clients.Stored, Registrations: a.Registration.most(),
 		Users: a.users, UsersIn: a.usersIn,
 		OpenLimiter: a.limiter.Source, LimiterMemory: a.limiter.Stats, LimitsFailClosed: a.limitsClose,
-		Decisions: a.decisions, Tickets: a.tickets, SharedPorts: a.servers.SharedPorts, Readiness: a.readiness, ParseDuration: caddy.ParseDuration,
+		Decisions: a.decisions, Tickets: a.tickets, SharedPorts: a.servers.SharedPorts, Readiness: a.readiness, ChangedFiles: a.loaded.Changed, ParseDuration: caddy.ParseDuration,
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/eventqueue"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/lazy"
+	"github.com/gatehouse/gatehouse/module/internal/loadedfiles"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
 	"github.com/gatehouse/gatehouse/module/internal/pool"
@@ -123,6 +124,7 @@ type App struct {
 
 	ctx         caddy.Context
 	issuer      *url.URL
+	loaded      loadedfiles.Files // what was read for this configuration
 	held        pool.Holdings
 	lease       *pool.Lease
 	left        bool   // Cleanup has given the lease back
@@ -183,6 +185,10 @@ func (a *App) Provision(ctx caddy.Context) error {
 		}
 	}
 	if a.limitEvents, err = eventqueue.New(ctx, a.running, metrics.Set{}.LimitEventDropped(), LimitExceededEvent); err != nil {
+		return err
+	}
+	a.loaded = make(loadedfiles.Files)
+	if err := a.loaded.AddPlaceholders(a); err != nil {
 		return err
 	}
 	secrets, err := resolveSecrets(a.Secrets, repl)

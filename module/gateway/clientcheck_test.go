@@ -11,6 +11,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/gatehouse/gatehouse/module/internal/loadedfiles"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
@@ -48,7 +49,7 @@ func TestJSONClientIsCheckedLikeCaddyfileClient(t *testing.T) {
 		"userinfo_content_type application/json": {Client: oauth.Client{VariantB: true, RedirectURIs: []string{"https://a/"}, Scopes: []string{"snsapi_login"}, UserinfoContentType: "application/json"}, SecretHashes: []string{hash}},
 	} {
 		c.ID = "a"
-		_, err := c.build(oauth.BuiltinScopes, caddy.NewReplacer())
+		_, err := c.build(oauth.BuiltinScopes, caddy.NewReplacer(), loadedfiles.Files{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", want, err)
 		}
@@ -75,7 +76,7 @@ func TestDefaultGrantsOfAClient(t *testing.T) {
 
 func TestDeprecatedGrantEndsAtTheStartOfItsDay(t *testing.T) {
 	c := Client{Client: oauth.Client{ID: "till"}, SecretHashes: []string{HashClientSecret("")}, DeprecatedGrants: map[string]string{"password": "2027-06-30"}}
-	built, err := c.build(oauth.BuiltinScopes, caddy.NewReplacer())
+	built, err := c.build(oauth.BuiltinScopes, caddy.NewReplacer(), loadedfiles.Files{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,19 +95,19 @@ func TestKeySetSources(t *testing.T) {
 	t.Setenv("CLIENT_DIR", filepath.Dir(file))
 	for _, given := range []string{clientKeys, " " + clientKeys, file, "{env.CLIENT_KEYS}", "{file." + file + "}", "{env.CLIENT_DIR}/keys.json"} {
 		c := Client{Client: oauth.Client{ID: "a", JWKS: given}}
-		built, err := c.build(oauth.BuiltinScopes, caddy.NewReplacer())
+		built, err := c.build(oauth.BuiltinScopes, caddy.NewReplacer(), loadedfiles.Files{})
 		if err != nil || strings.TrimSpace(built.JWKS) != clientKeys {
 			t.Errorf("%.40s: %v", given, err)
 		}
 	}
 	large := filepath.Join(t.TempDir(), "large.json")
-	if err := os.WriteFile(large, make([]byte, maxJWKSFile+1), 0o600); err != nil {
+	if err := os.WriteFile(large, make([]byte, 33<<10), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := loadJWKS(large, caddy.NewReplacer()); err == nil || !strings.Contains(err.Error(), "more than") {
+	if _, err := loadJWKS(large, caddy.NewReplacer(), loadedfiles.Files{}); err == nil || !strings.Contains(err.Error(), "more than") {
 		t.Errorf("a large file: %v", err)
 	}
-	if _, err := loadJWKS("{env.CLIENT_KEYS_MISSING}", caddy.NewReplacer()); err == nil {
+	if _, err := loadJWKS("{env.CLIENT_KEYS_MISSING}", caddy.NewReplacer(), loadedfiles.Files{}); err == nil {
 		t.Error("an unset variable is no error")
 	}
 }
@@ -135,7 +136,7 @@ func TestRegistrationNeedsAStrongTokenFromAPlaceholder(t *testing.T) {
 
 func TestVariantBClientGetsDefaultGrants(t *testing.T) {
 	c := Client{Client: oauth.Client{ID: "portal", VariantB: true, RedirectURIs: []string{"https://a/"}, Scopes: []string{"snsapi_login"}}, SecretHashes: []string{HashClientSecret("")}}
-	built, err := c.build(oauth.BuiltinScopes, caddy.NewReplacer())
+	built, err := c.build(oauth.BuiltinScopes, caddy.NewReplacer(), loadedfiles.Files{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +184,7 @@ func TestClientErrorNamesItsField(t *testing.T) {
 	} {
 		changed := c.client
 		c.change(&changed)
-		_, err := changed.build(oauth.BuiltinScopes, caddy.NewReplacer())
+		_, err := changed.build(oauth.BuiltinScopes, caddy.NewReplacer(), loadedfiles.Files{})
 		text, field, _ := strings.Cut(want, "|")
 		var wrong *oauth.FieldError
 		if !errors.As(err, &wrong) || wrong.Fields[0] != field || !strings.Contains(err.Error(), text) {

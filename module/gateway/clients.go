@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/internal/clientstore"
+	"github.com/gatehouse/gatehouse/module/internal/loadedfiles"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
@@ -39,7 +40,7 @@ func (a *App) loadClients(repl *caddy.Replacer) (err error) {
 	var configured []*oauth.Client
 	scopes := a.Declared()
 	for _, c := range a.Clients {
-		built, err := c.build(scopes, repl)
+		built, err := c.build(scopes, repl, a.loaded)
 		if err != nil {
 			return fmt.Errorf("client %s: %w", c.ID, err)
 		}
@@ -51,7 +52,7 @@ func (a *App) loadClients(repl *caddy.Replacer) (err error) {
 	return err
 }
 
-func (c Client) build(known []string, repl *caddy.Replacer) (*oauth.Client, error) {
+func (c Client) build(known []string, repl *caddy.Replacer, files loadedfiles.Files) (*oauth.Client, error) {
 	for _, h := range c.SecretHashes {
 		if err := CheckClientSecretHash(h); err != nil {
 			return nil, fmt.Errorf("secret_hash: %w", err)
@@ -68,7 +69,7 @@ func (c Client) build(known []string, repl *caddy.Replacer) (*oauth.Client, erro
 	if !c.VariantB && built.ActsForPeople() {
 		built.Scopes = append(built.Scopes, "offline_access")
 	}
-	if built.JWKS, err = loadJWKS(c.JWKS, repl); err != nil {
+	if built.JWKS, err = loadJWKS(c.JWKS, repl, files); err != nil {
 		return nil, fmt.Errorf("jwks: %w", err)
 	}
 	built.SecretHashes = nil

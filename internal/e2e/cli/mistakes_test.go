@@ -46,6 +46,13 @@ var mistakes = map[string]func(t *testing.T) string{
 		other.Run(t, site)
 		return loadError(t, prepare(t), strings.Replace(site, "$DIR", other.Dir, 1))
 	},
+	"has changed since the configuration was loaded": func(t *testing.T) string {
+		g := prepare(t)
+		g.WriteFile(t, "web.secret", web.Secret)
+		g.Start(t, changed(t, web.Secret, "{file.$DIR/web.secret}"))
+		g.WriteFile(t, "web.secret", strings.Repeat("another-", 4))
+		return command(t, g, "", "doctor").out
+	},
 	"WRONGPASS": func(t *testing.T) string {
 		s := redistest.Start(t, "--requirepass", "right")
 		t.Setenv("REDIS_PASSWORD", "wrong")

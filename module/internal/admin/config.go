@@ -51,5 +51,7 @@ type Config struct {
 	SharedPorts func() []string // addresses of ours on which another process listens, too
 	Readiness   func(context.Context) adminapi.Readiness
 
+	ChangedFiles func() []string // what the configuration was loaded from and has another content now
+
 	ParseDuration func(string) (time.Duration, error) // days included
 }

@@ -27,7 +27,7 @@ func examine(c *call) (any, error) {
 	out := adminapi.Examination{Issuer: c.Issuer.String()}
 	out.Findings.OK("app", "the running configuration has a gateway, issuer %s", c.Issuer)
 	for _, check := range []func(context.Context, *adminapi.Findings){
-		c.checkStore, c.checkStoreServer, c.checkFiles, c.checkLimiter, c.checkRevocations, c.checkKeys,
+		c.checkStore, c.checkStoreServer, c.checkFiles, c.checkLoadedFiles, c.checkLimiter, c.checkRevocations, c.checkKeys,
 		c.checkDirectory, c.checkPolls, c.checkCapacity, c.checkClients, c.checkIssuer, c.checkPorts,
 		func(ctx context.Context, _ *adminapi.Findings) {
 			out.VariantB = c.anyClient(ctx, func(c *adminapi.Client) bool { return c.VariantB })

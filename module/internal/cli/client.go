@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/clientassertion"
 	"github.com/gatehouse/gatehouse/module/internal/clientstore"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
@@ -73,7 +73,7 @@ func definitionFlags(f *pflag.FlagSet, d *clientstore.Definition) (convert func(
 			d.Grants = append(d.Grants, oauth.GrantType(g))
 		}
 		if *keys != "" {
-			if d.JWKS, err = gateway.ReadJWKS(*keys); err != nil {
+			if d.JWKS, err = clientassertion.ReadKeys(*keys); err != nil {
 				return fmt.Errorf("--jwks %s: %w", *keys, err)
 			}
 		}
