@@ -2,14 +2,13 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"io"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/directory"
-	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/internal/keyring"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -27,10 +26,11 @@ func (a *App) OfflineStore(ctx caddy.Context) (store.Source, [][]byte, error) {
 // openTimeout is how long TryStore and TryUsers wait for a server.
 const openTimeout = 10 * time.Second
 
-// TryStore reads from the store of a configuration that is not running. It leaves a store in a file of this
-// machine alone, which a gateway may have open. It uses up the configuration.
+// TryStore reads from the store of a configuration that is not running. It fails with secret.ErrForged if the
+// configured secrets cannot open the store's signing keys. It leaves a store in a file of this machine alone, which a
+// gateway may have open. It uses up the configuration.
 func TryStore(ctx caddy.Context, a *App) error {
-	source, _, err := a.OfflineStore(ctx)
+	source, secrets, err := a.OfflineStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -44,11 +44,7 @@ func TryStore(ctx caddy.Context, a *App) error {
 		return err
 	}
 	defer closeTried(opened)
-	// Some stores connect when they are first asked.
-	if _, err = opened.Get(bounded, store.Key{Kind: store.KindProbe, ID: secret.ID()}); errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	return err
+	return keyring.CheckStored(bounded, opened, secrets...) // some stores connect when they are first asked
 }
 
 // TryUsers is TryStore for the directory of users, in a file or on a server.

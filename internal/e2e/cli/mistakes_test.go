@@ -53,6 +53,15 @@ var mistakes = map[string]func(t *testing.T) string{
 		g.WriteFile(t, "web.secret", strings.Repeat("another-", 4))
 		return command(t, g, "", "doctor").out
 	},
+	"this node cannot sign tokens": func(t *testing.T) string {
+		t.Setenv("SECRET_OLD", "a-secret-0123456789-0123456789-0123456789")
+		t.Setenv("SECRET_NEW", "another-secret-0123456789-0123456789-01234")
+		g := prepare(t)
+		g.Start(t, changed(t, "store bolt", "secret {env.SECRET_OLD}\n\t\tstore bolt"))
+		_, _ = clientToken(t, g, machine)
+		g.Load(t, changed(t, "store bolt", "secret {env.SECRET_NEW}\n\t\tstore bolt"))
+		return command(t, g, "", "doctor").out
+	},
 	"WRONGPASS": func(t *testing.T) string {
 		s := redistest.Start(t, "--requirepass", "right")
 		t.Setenv("REDIS_PASSWORD", "wrong")

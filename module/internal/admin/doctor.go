@@ -114,15 +114,22 @@ func (g *Config) checkRevocations(_ context.Context, out *adminapi.Findings) {
 	out.OK("revocations", "what is revoked is known")
 }
 
-// checkKeys reports when the signing keys change.
+// checkKeys reports whether this node can sign, and when the signing keys change.
 func (g *Config) checkKeys(ctx context.Context, out *adminapi.Findings) {
 	const check = "keys"
 	keys, err := g.Ring.List(ctx)
 	switch {
 	case err != nil:
 		out.Fail(check, "the message says what is wrong; an unreadable ring often means another `secret` than before", "the signing keys cannot be read: %v", err)
+		return
 	case len(keys) == 0:
 		out.OK(check, "there is no signing key yet; the first one is made with the first token")
+		return
+	}
+	if err := g.Ring.CheckSigners(ctx); err != nil {
+		out.Fail(check, "have `secret` name the secret that they were encrypted with, too, behind a new one, and restart",
+			"this node cannot sign tokens: %v", err)
+		return
 	}
 	every := g.KeyAge()
 	for _, k := range keys {

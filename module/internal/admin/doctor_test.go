@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 	"github.com/gatehouse/gatehouse/module/internal/clientstore"
+	"github.com/gatehouse/gatehouse/module/internal/keyring"
+	"github.com/gatehouse/gatehouse/module/internal/revocationlist"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/module/store/storetest"
@@ -51,6 +55,51 @@ func TestDoctorWarnsOfUnreadableUserChanges(t *testing.T) {
 		if len(found) != 1 || !strings.Contains(fmt.Sprint(found[0]), want) {
 			t.Errorf("%+v, want %q", found, want)
 		}
+	}
+}
+
+// A node with another secret lists the keys that it cannot sign with.
+func TestDoctorFailsWhereANodeCannotSign(t *testing.T) {
+	kept := storetest.NewMemory(nil)
+	revocations, err := revocationlist.New(revocationlist.Config{Store: kept, MaxTokenLife: func() time.Duration { return time.Hour }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := func(secrets ...string) (*keyring.Ring, adminapi.Findings) {
+		t.Helper()
+		var masters [][]byte
+		for _, s := range secrets {
+			masters = append(masters, []byte(strings.Repeat(s, 32)))
+		}
+		keys, err := secret.NewKeys(masters...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ring, err := keyring.New(keyring.Config{
+			Store: kept, Keys: func(context.Context) (*secret.Keys, error) { return keys, nil }, Revocations: revocations,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found adminapi.Findings
+		(&Config{Ring: ring, KeyAge: func() time.Duration { return 30 * 24 * time.Hour }}).checkKeys(t.Context(), &found)
+		if len(found) != 1 {
+			t.Fatalf("%+v", found)
+		}
+		return ring, found
+	}
+	ring, found := checked("s")
+	if found[0].Grade != adminapi.GradeOK {
+		t.Errorf("without a key: %+v", found)
+	}
+	if _, err := ring.Signer(t.Context(), "ES256"); err != nil {
+		t.Fatal(err)
+	}
+	if _, found := checked("x", "s"); found[0].Grade != adminapi.GradeOK {
+		t.Errorf("the old secret is the second one: %+v", found)
+	}
+	if _, found := checked("x"); found[0].Grade != adminapi.GradeFail || !strings.Contains(found[0].Message, "cannot sign") {
+		t.Errorf("another secret: %+v", found)
 	}
 }
 

@@ -209,6 +209,27 @@ func TestSignersNeedOpenableKeys(t *testing.T) {
 	}
 }
 
+func TestStoredKeysAreCheckedWithoutARing(t *testing.T) {
+	m := storetest.NewMemory(nil)
+	secretOf := func(letter string) []byte { return []byte(strings.Repeat(letter, 32)) }
+	if err := CheckStored(t.Context(), m, secretOf("x")); err != nil {
+		t.Errorf("without a key: %v", err)
+	}
+	if _, err := ringOf(t, m, "s").Signer(t.Context(), "ES256"); err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckStored(t.Context(), m, secretOf("x"), secretOf("s")); err != nil {
+		t.Errorf("the old secret is the second one: %v", err)
+	}
+	if err := CheckStored(t.Context(), m, secretOf("x")); !errors.Is(err, secret.ErrForged) {
+		t.Errorf("another secret: %v", err)
+	}
+	m.Fail(errDown)
+	if err := CheckStored(t.Context(), m, secretOf("s")); !errors.Is(err, errDown) {
+		t.Error(err)
+	}
+}
+
 func TestKeyRingPrintsNoSecrets(t *testing.T) {
 	r, _ := newRing(t)
 	if fmt.Sprintf("%v %+v", r, struct{ R *Ring }{r}) != "keyring.Ring {R:keyring.Ring}" {

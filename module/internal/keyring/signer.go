@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -106,6 +107,22 @@ func CheckSecrets(r store.Record, keys *secret.Keys, now time.Time) error {
 		}
 	}
 	return nil
+}
+
+// CheckStored is [CheckSecrets] for the keys in a store. A store that has none agrees with any secrets.
+func CheckStored(ctx context.Context, from store.Backend, secrets ...[]byte) error {
+	r, err := from.Get(ctx, recordKey)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	keys, err := secret.NewKeys(secrets...)
+	if err != nil {
+		return err
+	}
+	return CheckSecrets(r, keys, time.Now())
 }
 
 func unseal(keys *secret.Keys, k *Key) (*private, error) {

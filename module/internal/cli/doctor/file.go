@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
 )
 
 // File is a configuration that is checked without a gateway.
@@ -93,6 +95,9 @@ func (f *file) tryPlugins(parent context.Context) (out adminapi.Findings) {
 		ctx, cancel := caddy.NewContext(caddy.Context{Context: parent})
 		err = part.try(ctx, fresh.App)
 		cancel()
+		if errors.Is(err, secret.ErrForged) {
+			out, err = append(out, f.otherSecret()...), nil
+		}
 		kind := explain.ModuleName(part.raw, cmp.Or(map[string]string{"store": "bolt", "users": "store"}[part.check]))
 		if err != nil {
 			out.Fail(part.check, part.remedy, "%s %s: %v", part.check, kind, err)
@@ -100,5 +105,16 @@ func (f *file) tryPlugins(parent context.Context) (out adminapi.Findings) {
 			out.OK(part.check, "%s %s can be used", part.check, kind)
 		}
 	}
+	return out
+}
+
+// otherSecret is the finding that the configured secrets cannot open the signing keys in the store.
+func (f *file) otherSecret() (out adminapi.Findings) {
+	if f.substituted && strings.Contains(strings.Join(f.App.Secrets, " "), "{env.") {
+		return nil // some secret is one that nobody chose
+	}
+	out.Fail("keys", "put the secret that they were encrypted with behind the new one, until they are replaced",
+		"`secret` cannot open the signing keys in the store: a gateway with this file issues no tokens")
+	at(out, f.places.containing(f.App.Secrets[0]))
 	return out
 }
