@@ -34,6 +34,7 @@ func newOverloaded(pages *webui.Pages) overloaded {
 	for _, lang := range pages.Languages() {
 		p := readyPage{header: make(http.Header)}
 		pages.Error(&p, http.StatusServiceUnavailable, webui.ErrorView{Lang: lang, Code: "unavailable"})
+		p.header.Del("Cross-Origin-Opener-Policy") // the route decides
 		o.pages[lang] = p
 	}
 	return o
@@ -55,10 +56,7 @@ func (s *Server) ShowsCredentials(r *http.Request) bool {
 // Overloaded refuses a request, in the form of its endpoint, for so many seconds.
 func (s *Server) Overloaded(w http.ResponseWriter, r *http.Request, retryAfter int) {
 	h := w.Header()
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
-	s.limitBody(w, r)
-	rt, ok := s.findRoute(r.URL.Path)
+	rt, ok := s.begin(w, r)
 	if ok && s.answerCORS(w, r, rt) {
 		return
 	}

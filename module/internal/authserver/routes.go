@@ -45,6 +45,9 @@ type route struct {
 	cors       cors
 	// page says that refusals are HTML pages, not JSON.
 	page bool
+	// forClients are the methods with which a browser may come that a client has sent, so that the client's window must hear
+	// of the outcome. Package login finds out which of its forms are for another page.
+	forClients []string
 	// plaintext refuses a request without TLS. nil: a page or a JSON error of OAuth.
 	plaintext http.HandlerFunc
 	// overloaded refuses a request when there are too many. nil: a page or a JSON error.
@@ -66,26 +69,26 @@ type clientEndpoint interface {
 // table lists every path of the server, relative to the host. A path that ends in a slash stands
 // for all paths right below it.
 func (s *Server) table() map[string]route {
-	get, both, post := []string{"GET", "HEAD"}, []string{"GET", "POST"}, []string{"POST"}
+	get, both, post, every := []string{"GET", "HEAD"}, []string{"GET", "POST"}, []string{"POST"}, []string{"GET", "HEAD", "POST"}
 	resource := []string{"resource"} // RFC 8707 section 2 lets it come several times
-	pages := func(methods []string, onGet, onPost page.Handler) route {
-		return route{methods: methods, handle: s.page.Handle(onGet, onPost), page: true}
+	pages := func(methods, forClients []string, onGet, onPost page.Handler) route {
+		return route{methods: methods, handle: s.page.Handle(onGet, onPost), page: true, forClients: forClients}
 	}
 	script := func(name string) route { return route{methods: get, handle: s.page.Script(name), always: true} }
 	metadata := route{methods: get, handle: s.discovery.ServeMetadata, cors: everyOrigin}
 	all := map[string]route{
-		s.base + page.AuthorizePath:               pages([]string{"GET", "HEAD", "POST"}, s.authorize.Get, s.authorize.Post),
-		s.base + page.LoginPath:                   pages(both, s.login.Get, s.login.Post),
-		s.base + page.ConsentPath:                 pages(both, s.authorize.GetConsent, s.authorize.PostConsent),
-		s.base + page.LogoutPath:                  pages(both, s.logout.Get, s.logout.Post),
-		s.base + page.AccountPath:                 pages(both, s.account.Get, s.account.Post),
-		s.base + page.LanguagePath:                pages(post, nil, s.login.ChooseLanguage),
-		s.base + page.ConnectAuthorizePath:        pages(get, s.authorize.ConnectGet, nil),
-		s.base + page.QRPath:                      pages(get, s.qrlogin.Get, nil),
+		s.base + page.AuthorizePath:               pages(every, every, s.authorize.Get, s.authorize.Post),
+		s.base + page.LoginPath:                   pages(both, post, s.login.Get, s.login.Post),
+		s.base + page.ConsentPath:                 pages(both, both, s.authorize.GetConsent, s.authorize.PostConsent),
+		s.base + page.LogoutPath:                  pages(both, both, s.logout.Get, s.logout.Post),
+		s.base + page.AccountPath:                 pages(both, nil, s.account.Get, s.account.Post),
+		s.base + page.LanguagePath:                pages(post, post, nil, s.login.ChooseLanguage),
+		s.base + page.ConnectAuthorizePath:        pages(get, get, s.authorize.ConnectGet, nil),
+		s.base + page.QRPath:                      pages(get, get, s.qrlogin.Get, nil),
 		s.base + page.QRPollPath:                  {methods: get[:1], handle: s.qrlogin.Poll, plaintext: qrlogin.RefusePlaintext, always: true},
-		s.base + page.QRImages:                    pages(get, s.qrlogin.GetImage, nil),
-		s.base + page.ConfirmPath:                 pages(both, s.confirm.Get, s.confirm.Post),
-		s.base + page.DevicePath:                  pages(both, s.confirm.GetCode, s.confirm.PostCode),
+		s.base + page.QRImages:                    pages(get, nil, s.qrlogin.GetImage, nil),
+		s.base + page.ConfirmPath:                 pages(both, nil, s.confirm.Get, s.confirm.Post),
+		s.base + page.DevicePath:                  pages(both, nil, s.confirm.GetCode, s.confirm.PostCode),
 		s.base + page.TimesScript:                 script("times.js"),
 		s.base + page.WaitScript:                  script("wait.js"),
 		s.base + page.LoginScript:                 script("login.js"),
@@ -138,6 +141,22 @@ func (s *Server) findRoute(path string) (route, bool) {
 	return rt, ok
 }
 
+// begin finds the route of a request, sets the header fields that all its responses have, and limits its body.
+func (s *Server) begin(w http.ResponseWriter, r *http.Request) (route, bool) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	s.limitBody(w, r)
+	rt, ok := s.findRoute(r.URL.Path)
+	switch {
+	case slices.Contains(rt.forClients, r.Method):
+		webui.KeepOpener(h)
+	case !ok || rt.page:
+		webui.CutOpener(h)
+	}
+	return rt, ok
+}
+
 // Serves reports whether a request path is the server's to answer. Other paths may be left to the next handler.
 func (s *Server) Serves(path string) bool { return s.own.Has(path) }
 
@@ -145,10 +164,7 @@ func (s *Server) Serves(path string) bool { return s.own.Has(path) }
 // the address, which may contain codes and state.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
-	s.limitBody(w, r)
-	rt, ok := s.findRoute(r.URL.Path)
+	rt, ok := s.begin(w, r)
 	if !ok && s.isHome(r) {
 		s.page.Handle(s.account.Home, nil)(w, r.WithContext(store.OneRequest(r.Context())))
 		return

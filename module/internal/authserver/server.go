@@ -86,10 +86,7 @@ func New(c Config) (*Server, error) {
 // RefusePlaintext answers a request that came without TLS although the issuer is https: what it carries has been read
 // by others on the way. People get a page, programs the errors of the endpoint they called.
 func (s *Server) RefusePlaintext(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	s.limitBody(w, r)
-	rt, ok := s.findRoute(r.URL.Path)
+	rt, ok := s.begin(w, r)
 	switch {
 	case !ok || rt.page:
 		s.page.Error(w, r, http.StatusBadRequest, webui.ErrorView{Code: "plaintext"})

@@ -18,18 +18,26 @@ func securityHeaders(styleHash, logoOrigin string, https bool) http.Header {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	CutOpener(h)
 	if https {
 		h.Set("Strict-Transport-Security", "max-age=31536000")
 	}
 	return h
 }
 
-// flowHeaders returns the header fields of pages that lead back to the client that sent the browser. They have no opener
-// policy: the client may show them in a popup, and its own page at the end tells the client's window the outcome through
-// window.opener, which is gone for good once any page on the way had such a policy.
-func flowHeaders(security http.Header) http.Header {
-	h := security.Clone()
-	h.Del("Cross-Origin-Opener-Policy")
-	return h
-}
+const (
+	openerPolicy = "Cross-Origin-Opener-Policy"
+	openerKept   = "unsafe-none"
+	openerCut    = "same-origin"
+)
+
+// KeepOpener is for responses to what a client sent the browser for. The client may show them in a popup, and its own
+// page at the end tells the client's window the outcome through window.opener, which is gone for good once any response
+// on the way has cut it.
+//
+// It must depend on what a request is for, never on who is signed in: the site that opened a window sees whether the
+// connection to it was cut.
+func KeepOpener(h http.Header) { h.Set(openerPolicy, openerKept) }
+
+// CutOpener is for all other responses. Pages cut it by themselves, redirects do not.
+func CutOpener(h http.Header) { h.Set(openerPolicy, openerCut) }

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -51,18 +50,18 @@ func TestEveryPageCarriesTheSecurityHeaders(t *testing.T) { // U02, U03
 	}
 }
 
-func TestPagesThatLeadBackToAClientKeepTheOpener(t *testing.T) {
+func TestPagesCutTheOpenerUnlessTold(t *testing.T) {
 	p := newPages(t, Config{})
 	for _, s := range states {
-		kind, _, _ := strings.Cut(s.name, " ")
-		want := "same-origin"
-		if slices.Contains([]string{"login", "consent", "logout", "error", "qr"}, kind) {
-			want = ""
+		if w, _ := s.page(t, p, "en"); w.Header().Get("Cross-Origin-Opener-Policy") != "same-origin" {
+			t.Errorf("%s: %v", s.name, w.Header())
 		}
-		w, _ := s.page(t, p, "en")
-		if got := w.Header().Get("Cross-Origin-Opener-Policy"); got != want {
-			t.Errorf("%s: opener policy %q", s.name, got)
-		}
+	}
+	w := httptest.NewRecorder()
+	KeepOpener(w.Header())
+	p.Error(w, http.StatusBadRequest, ErrorView{Lang: "en", Code: "expired"})
+	if got := w.Header().Values("Cross-Origin-Opener-Policy"); len(got) != 1 || got[0] != "unsafe-none" {
+		t.Errorf("opener policy %q", got)
 	}
 }
 

@@ -20,7 +20,6 @@ type Pages struct {
 	style    template.HTML
 	icon     template.URL
 	security http.Header
-	flow     http.Header // of pages that lead back to a client
 }
 
 // New parses all pages and renders each in every language; an invalid template or translation is an error with its
@@ -45,18 +44,18 @@ func New(c Config) (*Pages, error) {
 
 // Login writes the sign-in page: fields username, password, request and token.
 func (p *Pages) Login(w http.ResponseWriter, status int, v LoginView) {
-	p.writeWith(w, status, "login", v.Lang, v, p.flow)
+	p.writePage(w, status, "login", v.Lang, v)
 }
 
 // Consent writes the consent page: fields decision ("allow", "deny" or, if the reader is another
 // person, "switch"), request and token.
 func (p *Pages) Consent(w http.ResponseWriter, status int, v ConsentView) {
-	p.writeWith(w, status, "consent", v.Lang, v, p.flow)
+	p.writePage(w, status, "consent", v.Lang, v)
 }
 
 // Logout writes the sign-out page: fields request and token, none when done.
 func (p *Pages) Logout(w http.ResponseWriter, status int, v LogoutView) {
-	p.writeWith(w, status, "logout", v.Lang, v, p.flow)
+	p.writePage(w, status, "logout", v.Lang, v)
 }
 
 // Account writes the account page: fields token and, for the pressed button, one of withdraw (an
@@ -81,7 +80,7 @@ func (p *Pages) Home(w http.ResponseWriter, status int, v HomeView) {
 // Error writes an error page. An unknown Code is shown like server_error, and a Retry that leads elsewhere is
 // omitted.
 func (p *Pages) Error(w http.ResponseWriter, status int, v ErrorView) {
-	h := p.flow.Clone()
+	h := p.security.Clone()
 	if err := mayFrame(h, v.Frames); err != nil {
 		p.writeFailure(w, "error", err)
 		return
@@ -127,6 +126,9 @@ func (p *Pages) writeFailure(w http.ResponseWriter, page string, err error) {
 func writeResponse(w http.ResponseWriter, status int, security http.Header, contentType string, body []byte) {
 	h := w.Header()
 	for name, values := range security {
+		if name == openerPolicy && h.Get(name) == openerKept {
+			continue
+		}
 		h[name] = []string{values[0]}
 	}
 	h.Set("Content-Type", contentType)

@@ -49,7 +49,7 @@ var (
 // qrHeaders names script and poll by their complete URLs: on a host that also serves
 // applications, 'self' would include all of their files.
 func (p *Pages) qrHeaders(v QRView) (http.Header, error) {
-	h := p.flow.Clone()
+	h := p.security.Clone()
 	policy := h.Get("Content-Security-Policy")
 	u, err := url.Parse(v.Address)
 	if err != nil || !originSource.MatchString(u.Scheme+"://"+u.Host) {

@@ -52,7 +52,6 @@ func (p *Pages) loadStyle(files files) error {
 	p.style = template.HTML("<style>" + css + "</style>") //nolint:gosec // ours, or the operator's file
 	p.icon = template.URL("data:image/svg+xml," + url.PathEscape(fmt.Sprintf(iconSVG, accent)))
 	p.security = securityHeaders("sha256-"+base64.StdEncoding.EncodeToString(sum[:]), origin, p.config.HTTPS)
-	p.flow = flowHeaders(p.security)
 	return nil
 }
 

@@ -32,6 +32,7 @@ func (e *Endpoint) ChooseLanguage(w http.ResponseWriter, r *http.Request) error 
 	e.Cookies().Set(w, webui.LanguageCookie, lang, languageFor)
 	sealed := form.Get("request")
 	if sealed == "" {
+		webui.CutOpener(w.Header())
 		page.Redirect(w, r, e.pageBefore(r))
 		return nil
 	}
@@ -40,6 +41,7 @@ func (e *Endpoint) ChooseLanguage(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
+	e.cutOpener(w, b, sealed)
 	if to, err := e.openNext(b, sealed); err != nil || to != "" {
 		if err == nil {
 			page.Redirect(w, r, to)

@@ -125,12 +125,13 @@ func (e *Endpoint) readForm(w http.ResponseWriter, r *http.Request) (b session.B
 	if err != nil {
 		return b, f, err
 	}
+	sealed := sent.Get("request")
+	e.cutOpener(w, b, sealed)
 	var ours bool
 	if ours, f.outdated = e.checkFormToken(b, sent.Get("token")); !ours {
 		return b, f, refusal.Forbid()
 	}
 	f.username, f.password = sent.Get("username"), sent.Get("password")
-	sealed := sent.Get("request")
 	if f.next, err = e.openNext(b, sealed); err != nil {
 		return b, f, err
 	}

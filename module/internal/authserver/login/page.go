@@ -114,6 +114,13 @@ func (p *Page) sealNext(b session.Browser, path string) (string, error) {
 	return b.Seal(useNext, plain), nil
 }
 
+// cutOpener cuts the window that opened this one off, unless a form is for a client's request.
+func (p *Page) cutOpener(w http.ResponseWriter, b session.Browser, sealed string) {
+	if _, err := b.Open(useNext, sealed); sealed == "" || err == nil {
+		webui.CutOpener(w.Header())
+	}
+}
+
 // openNext returns the path that a form sent back, "" if there was none. If it took too long, the error page offers to
 // start again.
 func (p *Page) openNext(b session.Browser, sealed string) (string, error) {
