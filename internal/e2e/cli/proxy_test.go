@@ -312,8 +312,7 @@ func TestN03NoWarningWhereAddressesCannotBeForged(t *testing.T) {
 		"no trusted proxy":               {"protocols h1", false},
 		"a header of one address":        {"trusted_proxies static 127.0.0.1/32\n\t\tclient_ip_headers CF-Connecting-IP", false},
 		"a list behind that header":      {"trusted_proxies static 127.0.0.1/32\n\t\tclient_ip_headers X-Real-IP x-forwarded-for", true},
-		"a proxy behind a unix socket":   {"trusted_proxies_unix", true},
-		"a unix socket, and strict":      {"trusted_proxies_unix\n\t\ttrusted_proxies_strict", false},
+		"no unix socket to trust":        {"trusted_proxies_unix", false},
 		"addresses from another product": {"trusted_proxies static private_ranges\n\t\tclient_ip_headers X-Original-Forwarded-For", true},
 	} {
 		t.Run("N03 "+name, func(t *testing.T) {

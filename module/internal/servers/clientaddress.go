@@ -2,6 +2,7 @@ package servers
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -33,6 +34,31 @@ func ForgeableAddressHeader(strict bool, headers []string) string {
 	return ""
 }
 
+// Proxies says which proxies a server believes when they tell the address of the client, and that it came over TLS.
+type Proxies struct {
+	Listen []string // the server's
+	TCP    bool     // it has trusted_proxies
+	Unix   bool     // it has trusted_proxies_unix
+}
+
+// Trusted reports whether the server believes proxies at any of its listeners.
+func (p Proxies) Trusted() bool {
+	return len(p.Listen) == 0 && p.TCP || slices.ContainsFunc(p.Listen, p.TrustedAt)
+}
+
+// TrustedAt reports whether the server believes proxies at a listener: at a TCP address those in trusted_proxies, at a
+// Unix socket whoever connects, with trusted_proxies_unix, and nobody without it.
+func (p Proxies) TrustedAt(listener string) bool {
+	at, err := caddy.ParseNetworkAddress(listener)
+	switch {
+	case err == nil && at.IsUnixNetwork():
+		return p.Unix
+	case err == nil && at.IsFdNetwork(): // it may be either
+		return p.Unix || p.TCP
+	}
+	return p.TCP
+}
+
 // WarnForgeableAddress logs, once for each server, that clients can forge the address that
 // limits, sign-in limits and the audit trail use.
 func (s *Servers) WarnForgeableAddress(ctx caddy.Context) {
@@ -42,7 +68,7 @@ func (s *Servers) WarnForgeableAddress(ctx caddy.Context) {
 	}
 	s.known[to].addressChecked = true
 	header := ForgeableAddressHeader(to.TrustedProxiesStrict > 0, to.ClientIPHeaders)
-	if header == "" || !trustsProxies(to) {
+	if header == "" || !proxiesOf(to).Trusted() {
 		return
 	}
 	s.log.Warn("clients can forge their address: Caddy takes the leftmost one in "+header+
@@ -50,11 +76,13 @@ func (s *Servers) WarnForgeableAddress(ctx caddy.Context) {
 		"server", to.Name(), "listen", to.Listen)
 }
 
-// trustsProxies reports whether a server takes client addresses from headers. Caddy
-// empties TrustedProxiesRaw before it provisions handlers and exports nothing else that
-// would tell, so this looks whether the loaded module is there.
-func trustsProxies(server *caddyhttp.Server) bool {
+// proxiesOf says which proxies a server believes. Caddy empties TrustedProxiesRaw before it
+// provisions handlers and exports nothing else that would tell, so this looks whether the
+// loaded module is there.
+func proxiesOf(server *caddyhttp.Server) Proxies {
 	loaded := reflect.ValueOf(server).Elem().FieldByName("trustedProxies")
-	return server.TrustedProxiesUnix || server.TrustedProxiesRaw != nil ||
-		loaded.Kind() == reflect.Interface && !loaded.IsNil()
+	return Proxies{
+		Listen: server.Listen, Unix: server.TrustedProxiesUnix,
+		TCP: server.TrustedProxiesRaw != nil || loaded.Kind() == reflect.Interface && !loaded.IsNil(),
+	}
 }

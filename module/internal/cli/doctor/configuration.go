@@ -59,8 +59,8 @@ func (p configuration) sites() (out adminapi.Findings) {
 		case p.issuer.Scheme != "https" || !plain:
 		case s.AlsoTLS(p.Servers):
 			// The plaintext half of a site, there so that oauth_server refuses it itself.
-		case len(s.TrustedProxies) == 0:
-			out.Fail(check, "serve the issuer with TLS, or name the proxy that ends TLS in front with `servers { trusted_proxies static ... }`",
+		case !proxiesOf(s).Trusted():
+			out.Fail(check, "serve the issuer with TLS, or name the proxy that ends TLS in front with `servers { trusted_proxies static ... }`, at a Unix socket with `trusted_proxies_unix`",
 				"server %s serves the issuer %s without TLS and trusts no proxy: every request is refused as plaintext", name, p.issuer)
 		default:
 			out.OK(check, "server %s serves the issuer behind a proxy that ends TLS", name)
@@ -85,7 +85,7 @@ func (p configuration) proxies() (out adminapi.Findings) {
 	trusting := 0
 	for _, name := range explain.SortedKeys(p.Servers) {
 		s := p.Servers[name]
-		if len(s.TrustedProxies) == 0 && !s.TrustedProxiesUnix || !slices.ContainsFunc([]string{"gatehouse_server", "gatehouse_guard", "gatehouse_limit", "gatehouse_rest"}, s.Has) {
+		if !proxiesOf(s).Trusted() || !slices.ContainsFunc([]string{"gatehouse_server", "gatehouse_guard", "gatehouse_limit", "gatehouse_rest"}, s.Has) {
 			continue
 		}
 		trusting++

@@ -63,7 +63,7 @@ func siteHosts(s explain.Server, handler string) (all []string) {
 func (f *file) plaintextGuards() (out adminapi.Findings) {
 	for _, name := range explain.SortedKeys(f.Servers) {
 		s := f.Servers[name]
-		if !s.Plain() || len(s.TrustedProxies) > 0 || s.TrustedProxiesUnix || !s.Has("gatehouse_guard") {
+		if !s.Plain() || proxiesOf(s).Trusted() || !s.Has("gatehouse_guard") {
 			continue
 		}
 		hosts := slices.DeleteFunc(f.plaintextHosts(s), loopback)
