@@ -46,6 +46,7 @@ func (s *Server) Provision(ctx caddy.Context) (err error) {
 	if s.app, err = FindApp(ctx, "oauth_server"); err != nil {
 		return err
 	}
+	s.app.servers.WarnWithoutAddress(ctx)
 	found, err := s.app.servers.AddIssuer(ctx)
 	if err != nil {
 		return err

@@ -109,6 +109,9 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 		l.policies = append(l.policies, built)
 		l.counts = append(l.counts, newCounters(p.Name))
 	}
+	if slices.ContainsFunc(l.Policies, func(p Policy) bool { return p.By == "ip" }) {
+		l.app.Servers().WarnWithoutAddress(ctx)
+	}
 	together := make([]ratelimit.Counted, len(l.policies))
 	for i := range l.policies {
 		together[i] = ratelimit.Counted{Policy: &l.policies[i], By: l.Policies[i].By, Common: l.Policies[i].common()}

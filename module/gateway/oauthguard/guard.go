@@ -97,6 +97,7 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 	if g.app, err = gateway.FindApp(ctx, "oauth_guard"); err != nil {
 		return err
 	}
+	g.app.Servers().WarnWithoutAddress(ctx)
 	g.log, g.access = ctx.Slogger(), accesslog.New(ctx)
 	g.counts = metrics.ByName(guard.Reasons, metrics.Set{}.Guard)
 	g.refusals = metrics.ByName(token.Refusals, metrics.Set{}.RefusedToken)

@@ -59,6 +59,35 @@ func (p Proxies) TrustedAt(listener string) bool {
 	return p.TCP
 }
 
+// WithoutAddress are the listeners at which no request has the address of a client: all callers are one there.
+func (p Proxies) WithoutAddress() (all []string) {
+	for _, l := range p.Listen {
+		if at, err := caddy.ParseNetworkAddress(l); err == nil && at.IsUnixNetwork() && !p.Unix {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// WithoutAddressProblem and WithoutAddressRemedy are for operators of a server with listeners without address.
+const (
+	WithoutAddressProblem = "trusted_proxies and trusted_proxies_strict do not apply to Unix sockets, where no request has an address of its own: " +
+		"all callers are one for limits by address, sign-in limits and the audit trail, and any of them can use up what is for all"
+	WithoutAddressRemedy = "if a proxy connects there, write `servers { trusted_proxies_unix }` into the global options, beside trusted_proxies_strict"
+)
+
+// WarnWithoutAddress logs, once for each server, that its handlers need the addresses of clients and do not get them.
+func (s *Servers) WarnWithoutAddress(ctx caddy.Context) {
+	to := Of(ctx)
+	if to == nil || s.known[to].withoutAddress {
+		return
+	}
+	s.known[to].withoutAddress = true
+	if listen := proxiesOf(to).WithoutAddress(); len(listen) > 0 {
+		s.log.Warn(WithoutAddressProblem+"; "+WithoutAddressRemedy, "server", to.Name(), "listen", listen)
+	}
+}
+
 // WarnForgeableAddress logs, once for each server, that clients can forge the address that
 // limits, sign-in limits and the audit trail use.
 func (s *Servers) WarnForgeableAddress(ctx caddy.Context) {

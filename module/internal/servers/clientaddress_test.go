@@ -11,22 +11,26 @@ func TestWhoIsTrustedDependsOnTheListener(t *testing.T) {
 	for _, c := range []struct {
 		Proxies
 		trusted bool
+		without []string
 	}{
-		{Proxies{tcp, false, false}, false},
-		{Proxies{tcp, true, false}, true},
-		{Proxies{tcp, false, true}, false},
-		{Proxies{socket, false, false}, false},
-		{Proxies{socket, true, false}, false},
-		{Proxies{socket, false, true}, true},
-		{Proxies{both, true, false}, true},
-		{Proxies{both, false, true}, true},
-		{Proxies{[]string{"unix/@abstract"}, true, false}, false},
-		{Proxies{[]string{"fd/3"}, false, true}, true},
-		{Proxies{[]string{"fd/3"}, true, false}, true},
-		{Proxies{nil, true, false}, true},
+		{Proxies{tcp, false, false}, false, nil},
+		{Proxies{tcp, true, false}, true, nil},
+		{Proxies{tcp, false, true}, false, nil},
+		{Proxies{socket, false, false}, false, socket},
+		{Proxies{socket, true, false}, false, socket},
+		{Proxies{socket, false, true}, true, nil},
+		{Proxies{both, true, false}, true, socket},
+		{Proxies{both, false, true}, true, nil},
+		{Proxies{[]string{"unix/@abstract"}, true, false}, false, []string{"unix/@abstract"}},
+		{Proxies{[]string{"fd/3"}, false, true}, true, nil},
+		{Proxies{[]string{"fd/3"}, true, false}, true, nil},
+		{Proxies{nil, true, false}, true, nil},
 	} {
 		if got := c.Trusted(); got != c.trusted {
 			t.Errorf("%+v: trusted %v", c.Proxies, got)
+		}
+		if got := c.WithoutAddress(); !slices.Equal(got, c.without) {
+			t.Errorf("%+v: without address %q", c.Proxies, got)
 		}
 	}
 }

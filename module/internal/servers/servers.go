@@ -29,6 +29,7 @@ type Servers struct {
 type server struct {
 	routes         *routes.Found // nil: not looked at yet
 	addressChecked bool
+	withoutAddress bool // it was looked for listeners at which no request has an address
 	api            bool // it has an api_rest
 }
 

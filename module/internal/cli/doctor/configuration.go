@@ -82,6 +82,7 @@ func (p configuration) sites() (out adminapi.Findings) {
 // proxies looks for servers whose clients can forge the address they are counted under.
 func (p configuration) proxies() (out adminapi.Findings) {
 	const check = "proxies"
+	out = p.withoutAddress()
 	trusting := 0
 	for _, name := range explain.SortedKeys(p.Servers) {
 		s := p.Servers[name]
