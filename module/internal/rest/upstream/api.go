@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -150,11 +151,15 @@ func (s *supplier) resolve(r *http.Request) ([]supply.Param, error) {
 		}
 		written := p.Value
 		var err error
-		if p.Value, err = s.fill(r, written); err == nil {
+		if p.Value, err = s.fill(r, written, endsQuotes); err == nil {
 			err = supply.CheckValue(*p)
 		}
 		if err != nil {
-			return nil, envelope.Fail(http.StatusServiceUnavailable, "", "", fmt.Errorf("send fixed %s=%s: %w", p.Name, written, err))
+			status := http.StatusServiceUnavailable
+			if errors.Is(err, errEndsQuotes) {
+				status = http.StatusForbidden
+			}
+			return nil, envelope.Fail(status, "", "", fmt.Errorf("send fixed %s=%s: %w", p.Name, written, err))
 		}
 	}
 	return params, nil
@@ -164,13 +169,27 @@ func (s *supplier) resolve(r *http.Request) ([]supply.Param, error) {
 // from the client: answers have them wherever they are about it.
 const callerPlaceholders = "http.auth.user."
 
+var errEndsQuotes = errors.New("the caller's value would end the quotes that it is in")
+
+// endsQuotes reports whether a value in quotes, such as in a filter of OData, has such a quote or a backslash in it: the API
+// could read what is behind it as more than a value.
+func endsQuotes(written, name, value string) bool {
+	before, _, _ := strings.Cut(written, "{"+name+"}")
+	for _, quote := range []string{`"`, "'"} {
+		if strings.Count(before, quote)%2 == 1 && strings.ContainsAny(value, quote+`\`) {
+			return true
+		}
+	}
+	return false
+}
+
 // minInResult is how long a secret must be for results of calls to be searched for it. Results
 // have texts of users, where a shorter one may be an ordinary word.
 const minInResult = 8
 
 // fill fills in the placeholders of a text, and notes the values that clients must not be told.
-// Its error does not have the values.
-func (s *supplier) fill(r *http.Request, written string) (string, error) {
+// A value of the caller must not be one that ends reports; nil permits all. The error does not have the values.
+func (s *supplier) fill(r *http.Request, written string, ends func(written, name, value string) bool) (string, error) {
 	secret := false
 	value, err := s.Replace(r, written, func(name, value string) error {
 		if value == "" {
@@ -179,6 +198,8 @@ func (s *supplier) fill(r *http.Request, written string) (string, error) {
 		if !strings.HasPrefix(name, callerPlaceholders) {
 			secret = true
 			s.addConfigured(value)
+		} else if ends != nil && ends(written, name, value) {
+			return errEndsQuotes
 		}
 		return nil
 	})
@@ -203,7 +224,7 @@ func (s *supplier) fillCall(r *http.Request) error {
 		return err
 	}
 	value := func(text string) (string, error) {
-		value, err := s.fill(r, text)
+		value, err := s.fill(r, text, nil) // it is escaped
 		if err == nil {
 			err = supply.CheckValue(supply.Param{In: supply.Body, Name: "the parameter", Value: value})
 		}

@@ -1,0 +1,41 @@
+package upstream
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/supply"
+)
+
+func TestCallersValueCannotEndItsQuotes(t *testing.T) {
+	const filter, bare = "owner eq '{http.auth.user.id}' and name eq 'o''b'", "{http.auth.user.id}"
+	for _, c := range []struct {
+		written, id string
+		status      int // 0: accepted
+	}{
+		{filter, "alice", 0},
+		{filter, `al"ice`, 0},
+		{filter, "x' or owner ne '", http.StatusForbidden},
+		{filter, `x\`, http.StatusForbidden},
+		{`{"owner":"{http.auth.user.id}"}`, `x","a":"b`, http.StatusForbidden},
+		{`{"owner":"{http.auth.user.id}"}`, "o'brien", 0},
+		{bare, `o'bri"en\`, 0},
+		{"name eq 'a' and id eq {http.auth.user.id}", "o'brien", 0},
+	} {
+		s := &supplier{API: &API{Config: &Config{Replace: func(_ *http.Request, text string, value func(name, value string) error) (string, error) {
+			return strings.ReplaceAll(text, bare, c.id), value("http.auth.user.id", c.id)
+		}}}, params: []supply.Param{{In: supply.Query, Name: "$filter", Value: c.written}}}
+		params, err := s.resolve(httptest.NewRequest(http.MethodGet, "/", nil))
+		var refused *envelope.Refusal
+		switch {
+		case c.status == 0 && (err != nil || params[0].Value != strings.ReplaceAll(c.written, bare, c.id)):
+			t.Errorf("%s with %s: %v, %v", c.written, c.id, params, err)
+		case c.status != 0 && (!errors.As(err, &refused) || refused.Status != c.status):
+			t.Errorf("%s with %s: %v", c.written, c.id, err)
+		}
+	}
+}
