@@ -99,7 +99,7 @@ type App struct {
 	// Lets clients register themselves. Default: they cannot.
 	Registration *Registration `json:"registration,omitempty"`
 	// `on` (the default) or `off`: one line of the logger `gatehouse.audit`, and one Caddy
-	// event, for each sign-in, issue, revocation and so on.
+	// event, for each sign-in, issue, revocation and so on. A metric counts them in any case.
 	Audit string `json:"audit,omitempty"`
 	// How the pages look.
 	Pages Pages `json:"pages,omitzero"`
@@ -178,7 +178,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if err := metrics.Register(ctx.GetMetricsRegistry()); err != nil {
 		return err
 	}
-	a.trail = new(audittrail.Trail)
+	a.trail = audittrail.NewCounting()
 	if a.Audit != "off" {
 		if a.trail, err = audittrail.New(ctx, a.running); err != nil {
 			return err

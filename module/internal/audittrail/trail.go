@@ -29,10 +29,10 @@ const (
 )
 
 // Trail is the audit trail of one configuration. Record returns when the line is written. The
-// zero value records nothing.
+// zero value does nothing, not even count.
 type Trail struct {
 	ctx    caddy.Context
-	log    *zap.Logger // nil: off
+	log    *zap.Logger // nil: events are only counted
 	node   string
 	events *eventqueue.Queue
 	counts map[audit.Name]metrics.Counter
@@ -52,12 +52,20 @@ func New(ctx caddy.Context, active func() bool) (*Trail, error) {
 	return t, err
 }
 
+// NewCounting makes the trail of a configuration that has it off: its events are counted all the same, since alerts are
+// about them.
+func NewCounting() *Trail { return &Trail{counts: eventCounters()} }
+
 func newTrail(log *zap.Logger, events *eventqueue.Queue) *Trail {
 	node, _ := os.Hostname() // a node without a name has an empty one
 	return &Trail{
 		log: log.Named("audit"), events: events, now: time.Now, node: node,
-		counts: metrics.ByName(audit.Names, metrics.Set{}.Audit),
+		counts: eventCounters(),
 	}
+}
+
+func eventCounters() map[audit.Name]metrics.Counter {
+	return metrics.ByName(audit.Names, metrics.Set{}.Audit)
 }
 
 // Start emits the Caddy events while the configuration runs.
@@ -67,11 +75,11 @@ func eventName(name audit.Name) string { return "gatehouse_" + string(name) }
 
 // Record implements [audit.Sink].
 func (t *Trail) Record(ctx context.Context, e audit.Event) {
-	if t.log == nil {
-		return
-	}
 	if c := t.counts[e.Name]; c != nil {
 		c.Inc()
+	}
+	if t.log == nil {
+		return
 	}
 	line := t.log.Check(zap.InfoLevel, string(e.Name))
 	wanted := t.events.Wanted()

@@ -98,7 +98,7 @@ func TestAuditEventMayOutliveItsRequest(t *testing.T) {
 func TestDisabledTrailReadsNothingOfARequest(t *testing.T) {
 	r := httptest.NewRequest("GET", "/", nil)
 	unread := newTrail(zap.NewNop(), nil)
-	for name, trail := range map[string]*Trail{"off": {}, "no log": unread} {
+	for name, trail := range map[string]*Trail{"off": NewCounting(), "nothing": {}, "no log": unread} {
 		if trail.WithFacts(r) != r {
 			t.Errorf("%s: it was", name)
 		}
@@ -110,16 +110,18 @@ func TestDisabledTrailReadsNothingOfARequest(t *testing.T) {
 }
 
 func TestEveryEventIsCounted(t *testing.T) {
-	trail, _ := newTestTrail(nil)
-	for _, name := range audit.Names {
-		if trail.counts[name] == nil {
-			t.Errorf("%s has no counter", name)
-		}
-		c := new(counted)
-		trail.counts[name] = c
-		trail.Record(t.Context(), audit.Event{Name: name})
-		if *c != 1 {
-			t.Errorf("%s was counted %d times", name, *c)
+	on, _ := newTestTrail(nil)
+	for state, trail := range map[string]*Trail{"on": on, "off": NewCounting()} {
+		for _, name := range audit.Names {
+			if trail.counts[name] == nil {
+				t.Errorf("%s: %s has no counter", state, name)
+			}
+			c := new(counted)
+			trail.counts[name] = c
+			trail.Record(t.Context(), audit.Event{Name: name})
+			if *c != 1 {
+				t.Errorf("%s: %s was counted %d times", state, name, *c)
+			}
 		}
 	}
 }
