@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse/gatehouse/module/internal/authserver"
 )
 
 // TestStoreFaultAtAnyStepIsA503AndLosesNothing has every single operation of each
@@ -68,6 +71,43 @@ func TestStoreFaultAtAnyStepIsA503AndLosesNothing(t *testing.T) { // E05
 				})
 			}
 		}
+	}
+}
+
+// An alert tells from this count that users cannot sign in.
+func TestEverySignInThatAFaultPreventsIsCounted(t *testing.T) {
+	attempt := func(t *testing.T, address string, breakDown func(*tokenRig)) (p page, counted []string) {
+		m := &signInMetrics{}
+		g := newBrowserRig(t, func(c *authserver.Config) { c.Metrics = m })
+		b := g.browser()
+		login := b.get(address)
+		breakDown(g)
+		return b.signIn(login, "ann", annsPassword), m.all()
+	}
+	faults := 0
+	for n, more := 1, true; more; n++ {
+		var g *tokenRig
+		p, counted := attempt(t, tokenIssuer+"/login", func(broken *tokenRig) { g = broken; g.store.plan(n, forever, false, errLost) })
+		more = n <= len(g.store.done())
+		want := []string{"ok"}
+		if p.status == http.StatusServiceUnavailable {
+			want = []string{"error"}
+			faults++
+		}
+		if !slices.Equal(counted, want) {
+			t.Errorf("from operation %d of the store: %d, counted as %q", n, p.status, counted)
+		}
+	}
+	if faults < 3 {
+		t.Errorf("only %d operations prevented a sign-in", faults)
+	}
+	p, counted := attempt(t, authorizeURL(webRequest()), func(g *tokenRig) {
+		g.clients.mu.Lock()
+		defer g.clients.mu.Unlock()
+		g.clients.fault = errLost
+	})
+	if p.status != http.StatusServiceUnavailable || !slices.Equal(counted, []string{"error"}) {
+		t.Errorf("without the clients: %d, counted as %q", p.status, counted)
 	}
 }
 

@@ -77,6 +77,9 @@ func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
 	b, f, err := e.readForm(w, r)
 	switch {
 	case err != nil:
+		if _, refused := refusal.From(err); !refused {
+			e.Passwords.CountFault(r.Context(), err)
+		}
 		return err
 	case f.outdated:
 		return e.answerOutdated(w, r, f)
@@ -184,6 +187,7 @@ func (e *Endpoint) signIn(w http.ResponseWriter, r *http.Request, b session.Brow
 		who, o, err = e.trySignIn(w, r, b, f)
 	}
 	if err != nil {
+		e.Passwords.CountFault(r.Context(), err)
 		return nil, o, err
 	}
 	if who == nil && o.Verdict == password.Accepted {
@@ -204,9 +208,6 @@ func (e *Endpoint) trySignIn(w http.ResponseWriter, r *http.Request, b session.B
 	}
 	a.Vouched = password.VouchesFor(a.Known, b.Keys, f.username)
 	o, err := e.Passwords.Check(r.Context(), a)
-	if err != nil {
-		e.Passwords.CountFault(r.Context(), err)
-	}
 	if err != nil || o.Verdict != password.Accepted {
 		return nil, o, err
 	}
