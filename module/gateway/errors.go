@@ -42,8 +42,6 @@ type Errors struct {
 
 	config    envelope.Config
 	decisions *watch.Feed // nil without the app
-	metrics   metrics.Set
-	failures  map[metrics.StatusClass]metrics.Counter
 	log       *slog.Logger
 }
 
@@ -61,10 +59,9 @@ func (e *Errors) Provision(ctx caddy.Context) error {
 	case !errors.Is(err, caddy.ErrNotConfigured):
 		return err
 	}
-	e.failures = metrics.ByName(metrics.StatusClasses, e.metrics.Failure)
 	e.config = envelope.Config{
 		ProblemJSON: e.ProblemJSON, Expose: e.Expose, UpstreamAuth: e.UpstreamAuth, From: e.From, FailWhen: e.FailWhen,
-		Observe: func(status int, kind envelope.Kind) { e.metrics.UpstreamError(status, string(kind)) },
+		Observe: func(status int, kind envelope.Kind) { metrics.Set{}.UpstreamError(status, string(kind)) },
 	}
 	if e.Charset != "" {
 		named, err := charset.Find(e.Charset)
@@ -102,7 +99,7 @@ func (e *Errors) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	}
 	err = handler.WithReason(r, err)
 	status := handler.StatusOf(err)
-	e.failures[metrics.ClassOf(status)].Inc()
+	metrics.Set{}.Failure(status)
 	f, ok := errors.AsType[*handler.Failure](err)
 	if !ok {
 		f = new(handler.Failure)

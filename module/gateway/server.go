@@ -14,6 +14,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/admission"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/metrics"
 	"github.com/gatehouse/gatehouse/module/internal/servers"
 )
 
@@ -80,12 +81,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	if retryAfter, ok := s.admit(r); !ok {
 		accesslog.Skip(r) // the line would cost more than the response
 		handler.KeepAnswer(r)
+		metrics.Set{}.Failure(http.StatusServiceUnavailable)
 		s.app.server.Overloaded(w, r, retryAfter)
 		return nil
 	}
 	caddyhttp.SetVar(r.Context(), "unhandled", false) // Caddy's handler at the end of the chain may have set it
 	entry := s.access.Start(w, r)
 	defer entry.End(nil)
+	defer func() { metrics.Set{}.Failure(entry.Writer.Status()) }()
 	defer s.recovered(entry.Writer)
 	w = entry.Writer
 	handler.OwnAnswer(w)

@@ -94,11 +94,20 @@ func TestPrometheusScrapesAGateway(t *testing.T) {
 		}
 		p.awaitAlerts(t, "GatehouseLimitSpent")
 	})
+	t.Run("the store is full", func(t *testing.T) {
+		fail := g.signInFails(t)
+		g.redis.CLI("config", "set", "maxmemory", "1")
+		fail()
+		p.awaitAlertsWhile(t, fail, "GatehouseSignInErrors", "GatehouseErrors", "GatehouseStoreDegraded")
+		g.redis.CLI("config", "set", "maxmemory", "0")
+	})
 	t.Run("the store is killed", func(t *testing.T) {
 		g.Load(t, limitedBy("redis"))
 		g.Call(t, http.MethodGet, "/read", access)
+		fail := g.signInFails(t)
 		g.redis.Kill()
 		for range 5 {
+			fail()
 			if status := g.Token(t, web, map[string][]string{"grant_type": {"refresh_token"}, "refresh_token": {refresh}}).Status; status != http.StatusServiceUnavailable {
 				t.Errorf("%d without a store", status)
 			}
@@ -110,8 +119,15 @@ func TestPrometheusScrapesAGateway(t *testing.T) {
 
 func (p *prometheus) awaitAlerts(t *testing.T, names ...string) {
 	t.Helper()
+	p.awaitAlertsWhile(t, func() {}, names...)
+}
+
+// awaitAlertsWhile calls again and again what makes the alerts fire.
+func (p *prometheus) awaitAlertsWhile(t *testing.T, again func(), names ...string) {
+	t.Helper()
 	fired := map[string]bool{} // what some look at is over before others begin
 	eventually(t, "alerts that do not fire", func() (missing string) {
+		again()
 		maps.Copy(fired, p.firing(t))
 		for _, name := range names {
 			if !fired[name] {

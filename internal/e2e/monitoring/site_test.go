@@ -145,3 +145,23 @@ func (g *gateway) refresh(t *testing.T, token string) int {
 	t.Helper()
 	return g.Token(t, web, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}}).Status
 }
+
+// signInFails opens the login page. The function that it returns signs in, expects a 503, and that both metrics count it.
+func (g *gateway) signInFails(t *testing.T) func() {
+	t.Helper()
+	b := harness.NewBrowser(t, g.ID)
+	login := b.Get(g.ID + "/login")
+	counts := []string{`caddy_gatehouse_sign_in_attempts_total{outcome="error"}`, `caddy_gatehouse_error_responses_total{class="5xx"}`}
+	return func() {
+		t.Helper()
+		before := []float64{g.Metric(t, counts[0]), g.Metric(t, counts[1])}
+		if p := b.Submit(login, url.Values{"username": {"alice"}, "password": {harness.Password}}); p.Status != http.StatusServiceUnavailable {
+			t.Errorf("signing in: %d", p.Status)
+		}
+		for i, series := range counts {
+			if got := g.Metric(t, series); got != before[i]+1 {
+				t.Errorf("%s was %v, and is %v", series, before[i], got)
+			}
+		}
+	}
+}

@@ -7,6 +7,7 @@ package metrics
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -33,7 +34,7 @@ var (
 	normalised    = newCounter("upstream_error_responses_total", "Upstream error answers put into the common shape, by status class and kind of body.", "class", "body")
 	removedFields = newCounter("upstream_fields_removed_total", "Answers of an upstream from which a header field was removed that only the gateway may send, by field: set_cookie, clear_site_data, www_authenticate.", "field")
 	unreachable   = newCounter("upstream_dial_failures_total", "Failures of api_proxy to connect to a server, by the server as configured.", "upstream")
-	failures      = newCounter("error_responses_total", "Failures of the gateway's own handlers answered in the common shape, by status class.", "class")
+	failures      = newCounter("error_responses_total", "Errors that the gateway itself answered, by status class: those of oauth_server, and of the handlers behind api_errors.", "class")
 	tickets       = newCounter("tickets_total", "Requests confirmed on a second device, by kind (scan: a code to scan, device: one to type) and what became of them (begun, scanned, confirmed, denied, wrong_number).", "kind", "outcome")
 	restRequests  = newCounter("rest_requests_total", "Requests for declared resources by what they do.", "operation")
 	untranslated  = newCounter("rest_translation_failures_total", "Answers of an upstream that could not be translated, by the reason.", "reason")
@@ -96,9 +97,15 @@ func (Set) Limit(policy, result string) Counter { return limited.WithLabelValues
 func (Set) LimitEventDropped() Counter          { return limitDropped.WithLabelValues() }
 func (Set) LimiterFull()                        { limiterFull.WithLabelValues().Inc() }
 
-func (Set) Failure(class string) Counter { return failures.WithLabelValues(class) }
+// Failure counts an answer of the gateway itself, unless it is a success.
+func (Set) Failure(status int) {
+	if status >= http.StatusBadRequest {
+		failures.WithLabelValues(classOf(status)).Inc()
+	}
+}
+
 func (Set) UpstreamError(status int, b string) {
-	normalised.WithLabelValues(string(ClassOf(status)), b).Inc()
+	normalised.WithLabelValues(classOf(status), b).Inc()
 }
 func (Set) Unreachable(upstream string) Counter {
 	return unreachable.WithLabelValues(upstream)
@@ -125,14 +132,8 @@ func ByName[K ~string](names []K, counter func(name string) Counter) map[K]Count
 	return all
 }
 
-// StatusClass is a label for the status of an error.
-type StatusClass string
-
-// StatusClasses are all of them.
-var StatusClasses = []StatusClass{"4xx", "5xx", "other"}
-
-// ClassOf is the class of a status.
-func ClassOf(status int) StatusClass {
+// classOf is the label for the status of an error.
+func classOf(status int) string {
 	switch {
 	case status >= 400 && status < 500:
 		return "4xx"
