@@ -62,9 +62,11 @@ func choicesOf(s explain.Server) func(matcherSets) bool {
 // unverified reports whether clients may present any certificate.
 func unverified(policy *caddytls.ConnectionPolicy) bool {
 	c := policy.ClientAuthentication
+	//lint:ignore SA1019 configurations still have it
 	if c == nil || len(c.VerifiersRaw) > 0 || len(c.TrustedLeafCerts) > 0 {
 		return false
 	}
+	//lint:ignore SA1019 configurations still have these
 	trusted := c.CARaw != nil || len(c.TrustedCACerts) > 0 || len(c.TrustedCACertPEMFiles) > 0
 	return c.Mode == "request" || c.Mode == "require" || c.Mode == "" && !trusted
 }
