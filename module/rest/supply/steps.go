@@ -2,6 +2,7 @@ package supply
 
 import (
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -35,16 +36,28 @@ func (n Names) noteSteps(name string) {
 	n[at], n[stepped] = true, true
 }
 
-// hasSteps reports whether a client's name has the steps of one of these, or the first of them.
+// wellFormed is a name whose brackets all parsers read alike. Of others, some leave out what others take for a step: to qs
+// filter[where]x[owner] is filter[where][owner].
+var (
+	wellFormed = regexp.MustCompile(`^[^\[\]]*(?:\[[^\[\]]*\])*$`)
+	dotted     = regexp.MustCompile(`\.([^.\[]+)`)
+)
+
+// hasSteps reports whether a client's name has the steps of one of these, or the first of them, or could have them for a
+// parser that reads brackets in its own way.
 func (n Names) hasSteps(name string) bool {
 	if !n[stepped] {
 		return false
 	}
 	at := ""
 	for step := range stepsOf(name) {
+		first := at == ""
 		at += stepped + step
 		if n[at] || !n[at+stepped] {
 			return n[at]
+		}
+		if first && !wellFormed.MatchString(dotted.ReplaceAllString(name, "[$1]")) {
+			return true
 		}
 	}
 	return at != ""

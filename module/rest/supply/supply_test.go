@@ -107,6 +107,7 @@ func TestNamesWithBracketsAreComparedByTheirSteps(t *testing.T) {
 		"filter[where][owner_id]": true, "filter[where][ownerId]": true, "filter[where][owner_id][]": true, "filter[where][owner_id][0][x]": true, "Filter[WHERE][Owner_ID]": true,
 		"filter": true, "filter[]": true, "filter[": true, "filter[where]": true, "filter[where": true, "filter.where.owner_id": true, "filter[where.owner_id]": true, "[filter][where]owner_id": true,
 		"filter[][where][owner_id]": true, "filter(x)[where]": true, "filter[where]\x00[limit]": true, "filter\x00[limit]": true, "filter[where][owner_id(1i)]": true, "filter [where]": true,
+		"filter[where]x[owner_id]": true, "filter[where]x.owner_id": true, "filter[where] [owner_id]": true, "filter[limit]x[where]": true, "filter[where]x": true, "x[filter]y[where]": false,
 		"filter[limit]": false, "filter[where][title]": false, "filter[where][owner]": false, "filters": false, "where[owner_id]": false, "owner_id": false, "x[filter]": false, "": false, "[]": false,
 		"key": true, "key[x]": true, "page": true, "page[offset]": true,
 	} {
