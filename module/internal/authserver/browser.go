@@ -66,7 +66,7 @@ func newBrowserEndpoints(s *Server, sessions *session.Sessions) browserEndpoints
 		KeepRegistration: s.keepRegistration, ScopeTexts: texts, RequireState: s.RequireState, PKCERequired: s.PKCERequired,
 		CodeLife: s.Lifetimes.Code, AccessLife: s.Lifetimes.Access,
 	}
-	b.login = &login.Endpoint{Page: loginPage, Passwords: s.passwords, Requests: b.authorize, IsPage: s.isPage}
+	b.login = &login.Endpoint{Page: loginPage, Passwords: s.passwords, Requests: b.authorize, IsPage: s.isPage, ForClients: s.isForClients}
 	b.account = &account.Endpoint{
 		Page: loginPage, Users: s.Users, ScopeTexts: texts, RefreshIdle: s.Lifetimes.RefreshIdle, TokenLife: s.TokenLife,
 	}

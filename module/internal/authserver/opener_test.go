@@ -68,6 +68,21 @@ func TestOpenerPolicyTellsNobodyWhoIsSignedIn(t *testing.T) {
 	}
 }
 
+func TestLanguageKeepsTheOpenerOnPagesForClients(t *testing.T) {
+	g := newQRRig(t)
+	b := g.browser()
+	for path, want := range map[string]string{
+		"/connect/qrconnect?" + wxRequest().encode(): openerKept, "/logout": openerKept, "/authorize?client_id=nobody": openerKept,
+		"/account": openerCut, "/device": openerCut, "/": openerCut, "/nothing": openerCut,
+	} {
+		chosen := b.do(http.MethodPost, tokenIssuer+"/connect/language", url.Values{"lang": {"en"}}.Encode(), "Referer", tokenIssuer+path)
+		if chosen.status != http.StatusSeeOther {
+			t.Fatal(path, chosen.status)
+		}
+		g.wantOpener("another language at "+path, chosen, want)
+	}
+}
+
 func TestSignInKeepsTheOpenerForClientsOnly(t *testing.T) {
 	g := newQRRig(t, func(c *authserver.Config) { c.Protect.PerAddress = 2 })
 	for address, want := range map[string]string{

@@ -132,6 +132,11 @@ func (s *Server) isPage(path string) bool {
 	return ok && rt.page && slices.Contains(rt.methods, http.MethodGet)
 }
 
+// isForClients reports whether a client may have sent the browser to a page.
+func (s *Server) isForClients(path string) bool {
+	return slices.Contains(s.routes[path].forClients, http.MethodGet)
+}
+
 // findRoute finds the route of a path: its own, or that of the folder right above it.
 func (s *Server) findRoute(path string) (route, bool) {
 	rt, ok := s.routes[path]

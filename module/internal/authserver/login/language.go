@@ -32,8 +32,11 @@ func (e *Endpoint) ChooseLanguage(w http.ResponseWriter, r *http.Request) error 
 	e.Cookies().Set(w, webui.LanguageCookie, lang, languageFor)
 	sealed := form.Get("request")
 	if sealed == "" {
-		webui.CutOpener(w.Header())
-		page.Redirect(w, r, e.pageBefore(r))
+		before := e.pageBefore(r)
+		if !e.ForClients(before.Path) {
+			webui.CutOpener(w.Header())
+		}
+		page.Redirect(w, r, before.RequestURI())
 		return nil
 	}
 	r = withCookie(r, webui.LanguageCookie, lang)
@@ -55,13 +58,13 @@ func (e *Endpoint) ChooseLanguage(w http.ResponseWriter, r *http.Request) error 
 	return request.ShowAgain()
 }
 
-// pageBefore is the path of the page that sent a form, or the issuer's own address if that page cannot be opened again.
-func (e *Endpoint) pageBefore(r *http.Request) string {
+// pageBefore is the address of the page that sent a form, or the issuer's own address if that page cannot be opened again.
+func (e *Endpoint) pageBefore(r *http.Request) *url.URL {
 	u, err := url.Parse(r.Referer())
 	if err != nil || u.Scheme+"://"+u.Host != e.Site.Origin || !e.IsPage(u.Path) {
-		return e.Site.Base + "/"
+		return &url.URL{Path: e.Site.Base + "/"}
 	}
-	return (&url.URL{Path: u.Path, RawQuery: u.RawQuery}).RequestURI()
+	return &url.URL{Path: u.Path, RawQuery: u.RawQuery}
 }
 
 // withCookie is r as if the browser had already sent the cookie that it is being given.

@@ -41,6 +41,8 @@ type Endpoint struct {
 	Requests  Requests
 	// IsPage reports whether a path is a page of ours that a GET shows.
 	IsPage func(path string) bool
+	// ForClients reports whether a client may have sent the browser there.
+	ForClients func(path string) bool
 }
 
 // Get shows the login page for a sign-in that no client asked for. It leads to the account page: nothing in the address
