@@ -32,7 +32,12 @@ func TestValuesEndNoQuotes(t *testing.T) {
 		{`/a?q=%22x%22&t={v}`, `"'\`, false},
 		{`/a?q=%22x&t={v}`, `"'\`, false},
 		{`/a?q=%22it's%22:{v}`, `"'\`, false},
-		{`/a/'{v}'`, `'`, false},
+		{`/a/'{v}'`, `'`, true},
+		{`/Books('{v}')`, `x',Other='y`, true},
+		{`/Books(%27{v}%27)`, `x\`, true},
+		{`/Books('{v}')`, `say "x"`, false},
+		{`/it's/{v}`, `'`, false},
+		{`/a/'{v}'/b?q={v}`, `"`, false},
 	} {
 		template, err := ParseTemplate(c.upstream, []string{"v"})
 		if err != nil {

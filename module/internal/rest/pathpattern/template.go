@@ -11,10 +11,10 @@ import (
 // Template is an upstream's path and query with placeholders. Values are escaped for their place: a
 // value can add neither a segment nor a parameter.
 type Template struct {
-	Text        string
-	names       []string // of the values
-	path, query []Part   // their texts are already escaped
-	quotes      []string // those that the value behind each part of the query is in
+	Text            string
+	names           []string // of the values
+	path, query     []Part   // their texts are already escaped
+	inPath, inQuery []string // the quotes that the value behind each part is in
 }
 
 // Part is a piece of a text with placeholders.
@@ -96,7 +96,7 @@ func ParseTemplate(text string, names []string) (*Template, error) {
 	if t.query, err = SplitPlaceholders(query, index); err != nil {
 		return nil, err
 	}
-	t.quotes = quotesAround(t.query)
+	t.inPath, t.inQuery = quotesAround(t.path, '/'), quotesAround(t.query, '&')
 	return t, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/conceal"
 	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
+	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/rpc"
@@ -174,13 +175,12 @@ var errEndsQuotes = errors.New("the caller's value would end the quotes that it 
 // endsQuotes reports whether a value in quotes, such as in a filter of OData, has such a quote or a backslash in it: the API
 // could read what is behind it as more than a value.
 func endsQuotes(written, name, value string) bool {
-	before, _, _ := strings.Cut(written, "{"+name+"}")
-	for _, quote := range []string{`"`, "'"} {
-		if strings.Count(before, quote)%2 == 1 && strings.ContainsAny(value, quote+`\`) {
-			return true
-		}
-	}
-	return false
+	open := ""
+	parts := strings.Split(written, "{"+name+"}")
+	return slices.ContainsFunc(parts[:len(parts)-1], func(before string) bool {
+		open = pathpattern.OpenQuotes(open, before)
+		return pathpattern.EndQuotes(open, value)
+	})
 }
 
 // minInResult is how long a secret must be for results of calls to be searched for it. Results

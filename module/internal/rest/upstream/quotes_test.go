@@ -21,8 +21,11 @@ func TestCallersValueCannotEndItsQuotes(t *testing.T) {
 		{filter, `al"ice`, 0},
 		{filter, "x' or owner ne '", http.StatusForbidden},
 		{filter, `x\`, http.StatusForbidden},
-		{`{"owner":"{http.auth.user.id}"}`, `x","a":"b`, http.StatusForbidden},
-		{`{"owner":"{http.auth.user.id}"}`, "o'brien", 0},
+		{`\{"owner":"{http.auth.user.id}"\}`, `x","a":"b`, http.StatusForbidden},
+		{`\{"owner":"{http.auth.user.id}"\}`, "o'brien", 0},
+		{`\{"label":"5\" pipe","owner":"{http.auth.user.id}"\}`, `x","a":"b`, http.StatusForbidden},
+		{`title ne "it's" and owner eq '{http.auth.user.id}'`, "x' or '", http.StatusForbidden},
+		{"id eq {http.auth.user.id} or owner eq '{http.auth.user.id}'", "x' or '", http.StatusForbidden},
 		{bare, `o'bri"en\`, 0},
 		{"name eq 'a' and id eq {http.auth.user.id}", "o'brien", 0},
 	} {
