@@ -163,7 +163,7 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: AppName, New: func() caddy.Module { return new(App) }}
 }
 
-// Provision builds everything and touches neither disk nor network: it runs for
+// Provision builds everything and writes nothing and opens no connection: it runs for
 // `caddy validate` too.
 func (a *App) Provision(ctx caddy.Context) error {
 	a.ctx, a.log = ctx, ctx.Slogger()

@@ -109,13 +109,14 @@ func CheckSecrets(r store.Record, keys *secret.Keys, now time.Time) error {
 	return nil
 }
 
-// CheckStored is [CheckSecrets] for the keys in a store. A store that has none agrees with any secrets.
+// CheckStored is [CheckSecrets] for the keys in a store. A store that has none agrees with any secrets,
+// and any store does with none.
 func CheckStored(ctx context.Context, from store.Backend, secrets ...[]byte) error {
 	r, err := from.Get(ctx, recordKey)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
-	if err != nil {
+	if err != nil || len(secrets) == 0 {
 		return err
 	}
 	keys, err := secret.NewKeys(secrets...)
