@@ -96,7 +96,7 @@ func readObject(m map[string]json.RawMessage) (s said) {
 func readTexts(m map[string]json.RawMessage) (message, field string) {
 	message, field = firstOf(m, messageNames), firstOf(m, fieldNames)
 	several := m["errors"]
-	if details := m["details"]; several == nil && len(details) > 0 && details[0] == '[' { // as an object it is anything
+	if details := m["details"]; (several == nil || string(several) == "null") && len(details) > 0 && details[0] == '[' { // as an object it is anything
 		several = details
 	}
 	if first, at := readErrors(several); first != "" {
