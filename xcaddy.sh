@@ -182,9 +182,9 @@ unraced() {
 without_race() {
 	local tests
 	# go vet has seen all packages.
-	go test -vet=off -timeout 20m "${flags[@]}" "$@" || return 1
+	go test -vet=off -timeout 30m "${flags[@]}" "$@" || return 1
 	tests=$(unraced | xargs sed -n 's/^func \(Test[[:alnum:]_]*\)(.*/\1/p' | paste -sd '|')
-	unraced | xargs dirname | sort -u | sed 's|^|./|' | xargs go test -vet=off -timeout 20m -run "^($tests)\$" "${flags[@]}" || return 1
+	unraced | xargs dirname | sort -u | sed 's|^|./|' | xargs go test -vet=off -timeout 30m -run "^($tests)\$" "${flags[@]}" || return 1
 	(cd plugins/internal/simulation && go test -vet=off "${flags[@]}" .)
 }
 
@@ -218,7 +218,7 @@ run_tests() {
 	# shellcheck disable=SC2086 # import paths are words
 	without_race $plain &
 	others=$!
-	cut -d '|' -f 1 <<<"$all" | grep -vxF "$plain" | CGO_ENABLED=1 xargs go test -vet=off -race -timeout 20m "${flags[@]}" || failed=1
+	cut -d '|' -f 1 <<<"$all" | grep -vxF "$plain" | CGO_ENABLED=1 xargs go test -vet=off -race -timeout 30m "${flags[@]}" || failed=1
 	wait "$others" || failed=1
 	trap 'exit 130' INT
 	[ -z "$failed" ] || die "tests failed"
