@@ -37,7 +37,7 @@ func TestIDReachesNoOtherRoute(t *testing.T) {
 		"/posts/7":            "/index.php?rest_route=/wp/v2/posts/7",
 		"/posts/a-b_c.d~e:@1": "/index.php?rest_route=/wp/v2/posts/a-b_c.d~e%3A%401",
 		"/plain/a:b@c":        "/plain/a:b@c",
-		"/pages/Talk%3AM%C3%BCller%2F1%2C2%20%26%20%25": "/api.php?titles=Talk%3AM%C3%BCller%2F1%2C2+%26+%25",
+		"/pages/Talk%3AM%C3%BCller%2F1%2C2%20%26%20%25": "/api.php?titles=Talk%3AM%C3%BCller%2F1%2C2%20%26%20%25",
 	} {
 		r.do("reader", "GET", path, "")
 		if got, _ := u.last(t); got.URL.RequestURI() != want {
