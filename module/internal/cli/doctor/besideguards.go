@@ -3,9 +3,9 @@ package doctor
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/cli/doctor/sites"
 	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
 	"github.com/gatehouse/gatehouse/module/internal/routes"
 )
@@ -15,8 +15,8 @@ import (
 func (p configuration) besideGuards() (out adminapi.Findings) {
 	for _, name := range explain.SortedKeys(p.Servers) {
 		s := p.Servers[name]
-		for _, site := range sitesOf(s.Routes) {
-			at := addressOf(s, site)
+		for _, site := range sites.Of(s.Routes) {
+			at := sites.Address(s, site)
 			byPath, byChoice := followSite(s, site, matchesPath), followSite(s, site, choicesOf(s))
 			switch remedy := "put the guard in front of the whole site, without a matcher: rules name paths, and `public` rules admit the rest"; {
 			case slices.ContainsFunc(byPath, (*way).passesGuard):
@@ -33,24 +33,6 @@ func (p configuration) besideGuards() (out adminapi.Findings) {
 		}
 	}
 	return out
-}
-
-// addressOf names a site for messages.
-func addressOf(s explain.Server, site []routes.Route) string {
-	hosts, _ := site[0].Hosts()
-	return strings.Join(append(hosts, s.Listen...), " ")
-}
-
-// sitesOf divides the routes of a server where a route is the last for its requests. The routes of a server's only site need not be
-// in one route of their own.
-func sitesOf(list []routes.Route) (sites [][]routes.Route) {
-	begin := 0
-	for i, rt := range list {
-		if rt.Terminal || i == len(list)-1 {
-			sites, begin = append(sites, list[begin:i+1]), i+1
-		}
-	}
-	return sites
 }
 
 // way is what is met on the way through a site. Its matchers are those that decides is about; others let every request through.
@@ -144,7 +126,7 @@ func (w *way) chain(handle []json.RawMessage, matched bool, behind string, guard
 		case h.Handler == "authentication":
 			w.asked = true
 		case h.Handler == "reverse_proxy" && onlyAsks(h):
-			w.asked = w.asked || slices.ContainsFunc(responsesOf(h), laterRoutes.onlyIfAllowed)
+			w.asked = w.asked || slices.ContainsFunc(sites.ResponsesOf(h), sites.ResponseRoutes.OnlyIfAllowed)
 		case h.Handler == "reverse_proxy", h.Handler == "gatehouse_proxy", h.Handler == "gatehouse_rest" && h.Answers():
 			met = true
 			w.note(matched, behind, guarded, addressesOf(raw))
@@ -177,8 +159,8 @@ func (w *way) note(matched bool, behind string, guarded bool, to []string) {
 
 // noteLater notes the routes for responses that a handler has, unless the response allowed the request.
 func (w *way) noteLater(h routes.Handler) {
-	for _, one := range responsesOf(h) {
-		if !one.onlyIfAllowed() {
+	for _, one := range sites.ResponsesOf(h) {
+		if !one.OnlyIfAllowed() {
 			w.later = append(w.later, one.Routes)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway/oauthguard"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/cli/doctor/headers"
 	"github.com/gatehouse/gatehouse/module/internal/cli/doctor/rest"
 	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
 	"github.com/gatehouse/gatehouse/module/internal/servers"
@@ -41,7 +42,7 @@ func Configuration(config []byte, running adminapi.Examination) (adminapi.Findin
 
 // checkAll reports what a configuration shows, whether it runs or not.
 func (p configuration) checkAll(now time.Time) adminapi.Findings {
-	return slices.Concat(p.sites(), p.proxies(), p.policies(), p.cors(), p.reachability(), p.origins(), rest.Examine(&p.Configuration, now), p.nodes(), p.polls(), p.logs(), p.caches(), p.deferredHeaders(), p.besideGuards(), p.guardedElsewhere())
+	return slices.Concat(p.sites(), p.proxies(), p.policies(), p.cors(), p.reachability(), p.origins(), rest.Examine(&p.Configuration, now), p.nodes(), p.polls(), p.logs(), p.caches(), headers.Examine(&p.Configuration), p.besideGuards(), p.guardedElsewhere())
 }
 
 // sites looks for servers with oauth_server, and how requests reach them.

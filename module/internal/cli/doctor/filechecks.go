@@ -14,6 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/cli/doctor/sites"
 	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
 	"github.com/gatehouse/gatehouse/module/internal/routes"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -78,7 +79,7 @@ func (f *file) plaintextGuards() (out adminapi.Findings) {
 // plaintextHosts are the hosts of sites with a guard. Of an https issuer, those with oauth_server in front are left out: it refuses
 // plaintext by itself.
 func (f *file) plaintextHosts(s explain.Server) (all []string) {
-	for _, site := range sitesOf(s.Routes) {
+	for _, site := range sites.Of(s.Routes) {
 		if f.issuer.Scheme == "https" && serverInFront(site, s.NamedRoutes, 0) {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/cli/doctor/sites"
 	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
 	"github.com/gatehouse/gatehouse/module/internal/routes"
 )
@@ -19,7 +20,7 @@ func (p configuration) guardedElsewhere() (out adminapi.Findings) {
 		if listensLocally(s) {
 			continue // not for everybody
 		}
-		for _, site := range sitesOf(s.Routes) {
+		for _, site := range sites.Of(s.Routes) {
 			told := ""
 			for _, w := range followSite(s, site, matchesAddress) {
 				at := w.address(s, site)
@@ -37,8 +38,8 @@ func (p configuration) guardedElsewhere() (out adminapi.Findings) {
 					}
 				}
 			}
-			if to := passedOn(errorRoutes(s, site), s.NamedRoutes, guarded); to != "" {
-				warnLater(&out, "handle_errors", addressOf(s, site), to, guarded[to])
+			if to := passedOn(sites.ErrorRoutes(s, site), s.NamedRoutes, guarded); to != "" {
+				warnLater(&out, "handle_errors", sites.Address(s, site), to, guarded[to])
 			}
 		}
 	}
@@ -55,7 +56,7 @@ func (p configuration) guardedAPIs() map[string]string {
 	guarded := make(map[string]string)
 	for _, name := range explain.SortedKeys(p.Servers) {
 		s := p.Servers[name]
-		for _, site := range sitesOf(s.Routes) {
+		for _, site := range sites.Of(s.Routes) {
 			for _, w := range followSite(s, site, matchesPath) {
 				for _, to := range slices.Concat(w.guarded, w.guardedAlways) {
 					guarded[to] = w.address(s, site)
@@ -70,7 +71,7 @@ func (p configuration) guardedAPIs() map[string]string {
 // address names the hosts that a way is for: the whole site, if it tells none apart.
 func (w *way) address(s explain.Server, site []routes.Route) string {
 	if len(hostsApart(s, site)) == 1 {
-		return addressOf(s, site)
+		return sites.Address(s, site)
 	}
 	return strings.Join(slices.Concat(slices.DeleteFunc(slices.Clone(w.hosts), func(h string) bool { return h == "" }), s.Listen), " ")
 }
@@ -94,7 +95,7 @@ type detour struct {
 // result says so of what comes after.
 func (d *detour) list(all []routes.Route, safe bool) bool {
 	for _, rt := range all {
-		if is := statusOf(rt.Match); !slices.ContainsFunc(unguardedStatus, is) {
+		if is := sites.ErrorStatus(rt.Match); !slices.ContainsFunc(unguardedStatus, is) {
 			continue
 		}
 		if inner := d.chain(rt.Handle, safe); len(rt.Match) == 0 {

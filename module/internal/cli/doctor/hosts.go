@@ -7,22 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/cli/doctor/sites"
 	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
 	"github.com/gatehouse/gatehouse/module/internal/routes"
 )
-
-// hostsOf returns the patterns of the hosts of a site, nil for every host.
-func hostsOf(site []routes.Route) (all []string) {
-	for _, rt := range site {
-		own, _ := rt.Hosts()
-		if own == nil {
-			return nil
-		}
-		all = append(all, own...)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
 
 // hostsApart groups the hosts of a site by what its matchers say of them; "" is any host that none names.
 func hostsApart(s explain.Server, site []routes.Route) (groups [][]string) {
@@ -36,9 +24,9 @@ func hostsApart(s explain.Server, site []routes.Route) (groups [][]string) {
 	}
 	slices.Sort(named)
 	named = slices.Compact(named)
-	patterns := hostsOf(site)
+	patterns := sites.Hosts(site)
 	all := slices.Concat(patterns, slices.DeleteFunc(slices.Clone(named), func(host string) bool {
-		return slices.Contains(patterns, host) || patterns != nil && !slices.ContainsFunc(patterns, func(p string) bool { return hostMatches(p, host) })
+		return slices.Contains(patterns, host) || patterns != nil && !slices.ContainsFunc(patterns, func(p string) bool { return sites.HostMatches(p, host) })
 	}))
 	if patterns == nil {
 		all = append(all, "")
@@ -47,7 +35,7 @@ func hostsApart(s explain.Server, site []routes.Route) (groups [][]string) {
 	for _, host := range all {
 		var matching strings.Builder
 		for i, p := range named {
-			if hostMatches(p, host) {
+			if sites.HostMatches(p, host) {
 				fmt.Fprintf(&matching, "%d ", i)
 			}
 		}
@@ -86,23 +74,6 @@ func hostsIn(set map[string]json.RawMessage) (all []string) {
 	return all
 }
 
-// hostMatches reports whether a pattern matches a host, as Caddy's matcher does; the host may be the same pattern.
-func hostMatches(pattern, host string) bool {
-	if pattern == host {
-		return true
-	}
-	labels, of := strings.Split(pattern, "."), strings.Split(host, ".")
-	if len(labels) != len(of) || host == "" {
-		return false
-	}
-	for i, label := range labels {
-		if label != of[i] && label != "*" {
-			return false
-		}
-	}
-	return true
-}
-
 // forHost returns matchers without what they say of hosts. excluded says that they let no request for the host through.
 func forHost(sets matcherSets, host string) (rest matcherSets, excluded bool) {
 	for _, set := range sets {
@@ -124,7 +95,7 @@ func forHost(sets matcherSets, host string) (rest matcherSets, excluded bool) {
 
 func admitsHost(set map[string]json.RawMessage, host string) bool {
 	among := func(hosts []string) bool {
-		return slices.ContainsFunc(hosts, func(p string) bool { return hostMatches(p, host) })
+		return slices.ContainsFunc(hosts, func(p string) bool { return sites.HostMatches(p, host) })
 	}
 	if _, named := set["host"]; named && !among(hostsIn(set)) {
 		return false

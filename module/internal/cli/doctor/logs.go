@@ -6,6 +6,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 	"github.com/gatehouse/gatehouse/module/internal/cli/doctor/credentials"
+	"github.com/gatehouse/gatehouse/module/internal/cli/doctor/sites"
 	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
 )
 
@@ -52,7 +53,7 @@ func (p configuration) logOfRewrites() string {
 
 // appendedSecrets looks for handlers that write credentials into logs and traces. ours says that the server has oauth_server.
 func appendedSecrets(s explain.Server, name string, ours bool) (out adminapi.Findings) {
-	whole := withLater(s)
+	whole := sites.WithLater(s)
 	variables := credentials.Variables(whole)
 	for _, handler := range []string{"log_append", "tracing", "error"} {
 		for raw := range whole.All(handler) {

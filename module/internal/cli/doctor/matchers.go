@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 
+	"github.com/gatehouse/gatehouse/module/internal/cli/doctor/sites"
 	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
 )
 
@@ -110,7 +111,7 @@ var (
 
 // choiceInExpression reports whether an expression names what a client chooses.
 func choiceInExpression(raw json.RawMessage) bool {
-	text, _ := expressionOf(raw)
+	text, _ := sites.Expression(raw)
 	return slices.ContainsFunc(named.FindAllString(quoted.ReplaceAllString(text, ""), -1), func(name string) bool {
 		return !given.MatchString(strings.TrimPrefix(name, "."))
 	})

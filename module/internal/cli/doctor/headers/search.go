@@ -1,4 +1,5 @@
-package doctor
+// Package headers finds lines with `header` that let caches store what they must not, or give one caller's response to others.
+package headers
 
 import (
 	"encoding/json"
@@ -7,20 +8,21 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/cli/doctor/sites"
 	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
 	"github.com/gatehouse/gatehouse/module/internal/routes"
 )
 
-// deferredHeaders looks for a `header` that lets caches store every response of a site, errors and sign-in pages included, or give one
+// Examine looks for a `header` that lets caches store every response of a site, errors and sign-in pages included, or give one
 // caller's response to others: a deferred one replaces what the handlers behind it have set.
-func (p configuration) deferredHeaders() (out adminapi.Findings) {
-	for _, name := range explain.SortedKeys(p.Servers) {
-		s := p.Servers[name]
-		for _, site := range sitesOf(s.Routes) {
+func Examine(c *explain.Configuration) (out adminapi.Findings) {
+	for _, name := range explain.SortedKeys(c.Servers) {
+		s := c.Servers[name]
+		for _, site := range sites.Of(s.Routes) {
 			f := headerSearch{named: s.NamedRoutes}
 			f.list(site, errorHeaders(s, site), nil)
 			if f.found != nil {
-				f.found.warn(&out, addressOf(s, site))
+				f.found.warn(&out, sites.Address(s, site))
 			}
 		}
 	}
@@ -136,8 +138,8 @@ func (f *headerSearch) chain(handle []json.RawMessage, front []deferredHeader, u
 				front = append(slices.Clip(front), deferredHeader{effect, "", under})
 			}
 		case h.Handler == "intercept":
-			for _, r := range responsesOf(h) {
-				front = append(slices.Clip(front), headersWithin("intercept", r.Routes, f.named, under, r.match())...)
+			for _, r := range sites.ResponsesOf(h) {
+				front = append(slices.Clip(front), headersWithin("intercept", r.Routes, f.named, under, responsesThat(r.Match))...)
 			}
 		case h.Handler == "rewrite": // what comes after sees other paths
 			front, under = slices.Clone(front), nil

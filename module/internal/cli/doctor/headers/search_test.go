@@ -1,13 +1,12 @@
-package doctor
+package headers
 
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
 )
 
 func TestDoctorFindsHeadersThatLetCachesStoreRefusals(t *testing.T) {
@@ -74,11 +73,11 @@ func TestDoctorFindsHeadersThatLetCachesStoreRefusals(t *testing.T) {
 				if !json.Valid([]byte(text)) {
 					t.Fatal(text)
 				}
-				found, err := Configuration([]byte(text), adminapi.Examination{Issuer: "https://id.example"})
+				read, err := explain.ReadConfiguration([]byte(text))
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := slices.ContainsFunc(found, func(f adminapi.Finding) bool { return f.Check == "headers" }); got != c.want {
+				if got := len(Examine(read)) > 0; got != c.want {
 					t.Errorf("%t: %s", got, text)
 				}
 			}
@@ -143,15 +142,13 @@ func TestDoctorFindsHeadersOfErrors(t *testing.T) {
 		text := fmt.Sprintf(`{"apps":{"gatehouse":{"issuer":"https://id.example"},"http":{"servers":{"s":{"listen":[":443"],"named_routes":{"vary":{"handle":[%s]}},
 			"routes":[{"match":[{"host":["api.example"]}],"terminal":true,"handle":[{"handler":"subroute","routes":[{"match":[{"path":["/api/*"]}],"handle":[{"handler":"rewrite","strip_path_prefix":"/api"},%s]}]}]}],
 			"errors":{"routes":[%s]}}}}}}`, vary, guard, c.errors)
-		found, err := Configuration([]byte(text), adminapi.Examination{Issuer: "https://id.example"})
+		read, err := explain.ReadConfiguration([]byte(text))
 		if err != nil {
 			t.Fatal(err, text)
 		}
 		got := ""
-		for _, f := range found {
-			if f.Check == "headers" {
-				got = f.Message
-			}
+		for _, f := range Examine(read) {
+			got = f.Message
 		}
 		if (got != "") != (c.want != "") || !strings.Contains(got, c.want) || got != "" && !strings.Contains(got, "a header in `handle_errors` of the site api.example") {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

@@ -1,4 +1,4 @@
-package doctor
+package headers
 
 import (
 	"encoding/json"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp/headers"
+	caddyheaders "github.com/caddyserver/caddy/v2/modules/caddyhttp/headers"
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
@@ -26,6 +26,14 @@ type responses func(status int, h http.Header) bool
 
 func everyResponse(int, http.Header) bool { return true }
 
+// responsesThat returns those that a matcher lets through; nil lets every one through.
+func responsesThat(match *caddyhttp.ResponseMatcher) responses {
+	if match == nil {
+		return everyResponse
+	}
+	return match.Match
+}
+
 // deferredEffect returns the effect of a handler headers on responses of the handlers behind it. Where it looks at the response, it is
 // deferred, too.
 func deferredEffect(raw json.RawMessage) headerEffect {
@@ -36,14 +44,14 @@ func deferredEffect(raw json.RawMessage) headerEffect {
 	return effectOf(ops, everyResponse)
 }
 
-func responseOps(raw json.RawMessage) (*headers.RespHeaderOps, bool) {
-	var header headers.Handler
+func responseOps(raw json.RawMessage) (*caddyheaders.RespHeaderOps, bool) {
+	var header caddyheaders.Handler
 	err := json.Unmarshal(raw, &header)
 	return header.Response, err == nil && header.Response != nil
 }
 
 // effectOf returns what a header does to those of the responses that it is for.
-func effectOf(ops *headers.RespHeaderOps, among responses) headerEffect {
+func effectOf(ops *caddyheaders.RespHeaderOps, among responses) headerEffect {
 	applies := func(status int, h http.Header) bool {
 		return among(status, h) && (ops.Require == nil || ops.Require.Match(status, h))
 	}
@@ -69,7 +77,7 @@ func needsNoVary(m *caddyhttp.ResponseMatcher) bool {
 	return false
 }
 
-func losesVary(ops *headers.RespHeaderOps) bool {
+func losesVary(ops *caddyheaders.RespHeaderOps) bool {
 	response := http.Header{"Vary": {"Authorization"}}
 	ops.ApplyTo(response, caddy.NewEmptyReplacer())
 	vary := response["Vary"] // some caches heed only the last line
@@ -93,7 +101,7 @@ func applyTo(statuses []int, those responses) bool {
 }
 
 // storingField returns the field of a header by which caches may store a response, "" if there is none.
-func storingField(ops *headers.RespHeaderOps) string {
+func storingField(ops *caddyheaders.RespHeaderOps) string {
 	added := make(http.Header)
 	ops.ApplyTo(added, caddy.NewEmptyReplacer())
 	for _, field := range explain.SortedKeys(added) {
