@@ -61,3 +61,19 @@ func TestUnixSocketsNeedATrustOfTheirOwn(t *testing.T) {
 		})
 	}
 }
+
+// Jobs of callers without a token have room by address. An api_rest without jobs needs none.
+func TestJobsAtAUnixSocketNeedATrust(t *testing.T) {
+	for job, want := range map[string]int{"job /imports {\n\t\t\tupstream POST /import\n\t\t}": 1, "": 0} {
+		dir, err := os.MkdirTemp("", "gh") // paths of sockets must be short
+		harness.FailOn(t, err)
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		g := startSite(t, strings.Replace(site, "admin $ADMIN", "admin $ADMIN\n\tlog default {\n\t\toutput file $DIR/gateway.log\n\t}", 1)+
+			"http://api.example {\n\tbind unix/"+filepath.Join(dir, "s")+"\n\tapi_rest {\n\t\tto 127.0.0.1:1\n\t\tresource /things\n\t\t"+job+"\n\t}\n}\n")
+		log, err := os.ReadFile(filepath.Join(g.Dir, "gateway.log"))
+		harness.FailOn(t, err)
+		if got := strings.Count(string(log), "no request has an address of its own"); got != want {
+			t.Errorf("%q: warned %d times, want %d", job, got, want)
+		}
+	}
+}

@@ -56,6 +56,7 @@ func (h *REST) provisionJobs(ctx caddy.Context, digest string) error {
 	if err != nil {
 		return fmt.Errorf("jobs are kept in its store: %w", err)
 	}
+	app.Servers().WarnWithoutAddress(ctx) // callers without a token have room by address
 	var held pool.Holdings
 	defer held.GiveBack() // after an error
 	p := &jobs{h: h, app: app, queues: make(map[string]*job.Queue)}

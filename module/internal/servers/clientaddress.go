@@ -72,7 +72,7 @@ func (p Proxies) WithoutAddress() (all []string) {
 // WithoutAddressProblem and WithoutAddressRemedy are for operators of a server with listeners without address.
 const (
 	WithoutAddressProblem = "trusted_proxies and trusted_proxies_strict do not apply to Unix sockets, where no request has an address of its own: " +
-		"all callers are one for limits by address, sign-in limits and the audit trail, and any of them can use up what is for all"
+		"all callers are one for limits by address, sign-in limits, jobs without a token and the audit trail, and any of them can use up what is for all"
 	WithoutAddressRemedy = "if a proxy connects there, write `servers { trusted_proxies_unix }` into the global options, beside trusted_proxies_strict"
 )
 

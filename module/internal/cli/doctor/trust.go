@@ -42,5 +42,18 @@ func needsAddresses(s explain.Server) bool {
 			}
 		}
 	}
-	return s.Has("gatehouse_server") || s.Has("gatehouse_guard")
+	return s.Has("gatehouse_server") || s.Has("gatehouse_guard") || hasJobs(s)
+}
+
+// hasJobs reports whether an api_rest of the server has jobs, in which callers without a token have room by address.
+func hasJobs(s explain.Server) bool {
+	for raw := range s.All("gatehouse_rest") {
+		var api struct {
+			Jobs []json.RawMessage `json:"jobs"`
+		}
+		if json.Unmarshal(raw, &api) == nil && len(api.Jobs) > 0 {
+			return true
+		}
+	}
+	return false
 }

@@ -28,6 +28,8 @@ func TestProxiesAreTrustedByListener(t *testing.T) {
 		"trusted_proxies_unix at an address":        {tcp, unix, server, true, false},
 		"an address besides the socket":             {tcp + "," + socket, static, server, false, true},
 		"a guard at a socket":                       {socket, static, `{"handler": "gatehouse_guard"}`, false, true},
+		"jobs at a socket":                          {socket, static, `{"handler": "gatehouse_rest", "jobs": [{"path": "/imports"}]}`, false, true},
+		"an api_rest without jobs at a socket":      {socket, static, `{"handler": "gatehouse_rest"}`, false, false},
 		"a limit by address at a socket":            {socket, static, byIP, false, true},
 		"a limit by address, and a proxy there":     {socket, unix, byIP, false, false},
 		"a limit that needs no address at a socket": {socket, static, byUser, false, false},
