@@ -8,8 +8,9 @@ import (
 )
 
 // NamesInQuery returns the names that clients must not use in a query. Beside a parameter of the query with brackets, such as
-// filter[owner], they may use others, such as filter[status], but neither one that it is inside of nor one inside it. In a body
-// any filter is refused ([NamesOf]): Rack takes it for the whole of the one in the query.
+// filter[owner], they may use others, such as filter[status], but neither one that it is inside of nor one inside it. Beside one
+// that ends in an operator, such as where[owner][equals], they may use no other operator: some APIs heed the first one only. In a
+// body any filter is refused ([NamesOf]): Rack takes it for the whole of the one in the query.
 func NamesInQuery(params []Param) Names {
 	hasSteps := func(p Param) bool { return p.In == Query && strings.Contains(p.Name, "[") }
 	names := NamesOf(slices.DeleteFunc(slices.Clone(params), hasSteps))
@@ -26,14 +27,23 @@ func NamesInQuery(params []Param) Names {
 const stepped = "["
 
 func (n Names) noteSteps(name string) {
-	at := ""
-	for step := range stepsOf(name) {
+	at, all := "", slices.Collect(stepsOf(name))
+	if last := len(all) - 1; last > 0 && slices.Contains(operators, all[last]) {
+		all = all[:last]
+	}
+	for _, step := range all {
 		if at != "" {
 			n[at+stepped] = true
 		}
 		at += stepped + step
 	}
 	n[at], n[stepped] = true, true
+}
+
+// operators are the comparisons of filters, reduced as by [plainName]: `$eq` of Strapi, `_eq` of Directus, `equals` of Payload.
+var operators = []string{
+	"eq", "equal", "equals", "is", "exact", "iexact", "eqi", "ieq", "ne", "neq", "noteq", "notequal", "notequals", "isnot", "in", "notin", "nin", "inq",
+	"gt", "gte", "ge", "lt", "lte", "le", "between", "like", "ilike", "contains", "icontains", "startswith", "endswith", "matches", "regexp", "regex",
 }
 
 // wellFormed is a name whose brackets all parsers read alike. Of others, some leave out what others take for a step: to qs

@@ -127,6 +127,20 @@ func TestNamesWithBracketsAreComparedByTheirSteps(t *testing.T) {
 	}
 }
 
+// R11: Payload heeds the first operator of a member only, and the client's comes first.
+func TestOperatorsBesideOneOfOursAreRefused(t *testing.T) {
+	names := NamesInQuery([]Param{{Query, "where[owner][equals]", "x"}, {Query, "filters[tenant][$eq]", "x"}, {Query, "page[max]", "x"}, {Query, "is", "x"}})
+	for name, want := range map[string]bool{
+		"where[owner][equals]": true, "where[owner][not_equals]": true, "where[owner][like]": true, "where[owner]": true, "where": true, "where.owner.like": true, "where[owner][and][0][like]": true,
+		"filters[tenant][$ne]": true, "filters[tenant][id][$eq]": true, "filters": true,
+		"where[title][like]": false, "where[or][0][title][equals]": false, "filters[title][$eq]": false, "where[owners][equals]": false, "page[size]": false, "is": true, "isnot": false,
+	} {
+		if names.Has(name) != want {
+			t.Errorf("%q: %t, want %t", name, !want, want)
+		}
+	}
+}
+
 // R11: Django's widgets write one value in several fields.
 func TestFieldsOfWidgetsAreFound(t *testing.T) {
 	names := NamesOf([]Param{{Body, "due", "x"}, {Body, "photo", "x"}})
