@@ -5,13 +5,15 @@ import (
 	"encoding/xml"
 	"io"
 	"net/http"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope/leak"
 )
 
 // isPrecondition reports whether an error is a document of WebDAV that names the precondition which does not hold (RFC 4918
 // section 16). Clients of CalDAV and others go by it: with valid-sync-token they synchronize anew. text is the body as UTF-8.
 func isPrecondition(media string, status int, text []byte) bool {
 	told := status < http.StatusInternalServerError || status == http.StatusInsufficientStorage
-	return told && (media == "application/xml" || media == "text/xml") && len(text) <= maxSearched && isDAVError(text) && !leaks(string(text))
+	return told && (media == "application/xml" || media == "text/xml") && len(text) <= leak.MaxSearched && isDAVError(text) && !leak.In(string(text))
 }
 
 // isDAVError reports whether a text is a well-formed document whose root is the element error of WebDAV, without a

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope/leak"
 )
 
 // Maximum lengths, in characters.
@@ -70,7 +72,7 @@ func safeText(s string) string {
 	line := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(c rune) bool {
 		return unicode.IsSpace(c) || unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c)
 	}), " ")
-	if leaks(s) || leaks(line) { // s still has its lines, but only its beginning is searched, which may be white space
+	if leak.In(s) || leak.In(line) { // s still has its lines, but only its beginning is searched, which may be white space
 		return ""
 	}
 	return line
@@ -87,7 +89,7 @@ func shorten(s string, n int) string {
 
 // safeField returns "" for what cannot be the name of a parameter.
 func safeField(s string) string {
-	if utf8.RuneCountInString(s) > maxField || leaks(s) || strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) }) {
+	if utf8.RuneCountInString(s) > maxField || leak.In(s) || strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) }) {
 		return ""
 	}
 	return s

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/rest/charset"
+	"github.com/gatehouse/gatehouse/module/rest/envelope/leak"
 )
 
 // Kind is the format of an upstream's error. The set is closed, so that it can be a label of
@@ -70,7 +71,7 @@ func (c *Config) translate(h http.Header, status int, raw []byte, cut bool) tran
 		j, ok = readJSON(text)
 		if ok = ok && !cut; ok && (j.exact || c.dialect.usual()) {
 			t.read(j, readable)
-			t.asIs = j.exact && IsJSON(media) && !bytes.HasPrefix(plain, bom) && len(text) <= maxSearched && !leaks(string(text))
+			t.asIs = j.exact && IsJSON(media) && !bytes.HasPrefix(plain, bom) && len(text) <= leak.MaxSearched && !leak.In(string(text))
 			return t
 		}
 		if c.dialect != nil && t.dialect(c.dialect, text, status, cut, readable, j) || ok {
@@ -85,7 +86,7 @@ func (c *Config) translate(h http.Header, status int, raw []byte, cut bool) tran
 	case !readable:
 	case t.kind == HTML && c.dialect.reads(HTML):
 		t.err.Message, t.heading = safeText(htmlHeading(text, cut)), true
-	case t.kind == Text && c.dialect.reads(Text) && !leaks(string(text)):
+	case t.kind == Text && c.dialect.reads(Text) && !leak.In(string(text)):
 		if line, _, whole := bytes.Cut(text, []byte("\n")); whole || !cut {
 			t.err.Message, t.heading = safeText(string(line)), true
 		}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 
 	"github.com/gatehouse/gatehouse/module/rest/charset"
+	"github.com/gatehouse/gatehouse/module/rest/envelope/leak"
 )
 
 func TestUpstreamErrorsAreTranslated(t *testing.T) {
@@ -79,14 +80,14 @@ func TestUpstreamErrorsAreTranslated(t *testing.T) {
 		{"HTML longer once it is decoded", 404, "text/html; charset=iso-8859-1", "<title>no such thing" + strings.Repeat("\xa0", maxBody/2-8) + "key=s3cr3t</title>", HTML, enveloped("not_found", "no such thing key=s3cr3t", "")},
 		{"HTML cut in a title at its end", 404, page, "<!--" + strings.Repeat("x", maxBody-40) + "--><title>no such thing key=s3cr3t</title>", HTML, generic(404)},
 		{"lines of a stack trace", 404, js, `{"message":"no such thing\n  at things.find"}`, JSON, generic(404)},
-		{"a file behind much white space", 404, js, `{"message":"no such thing` + strings.Repeat(" ", maxSearched) + `/var/www/x"}`, JSON, generic(404)},
+		{"a file behind much white space", 404, js, `{"message":"no such thing` + strings.Repeat(" ", leak.MaxSearched) + `/var/www/x"}`, JSON, generic(404)},
 		{"5xx HTML", 502, page, "<title>db-3 down</title>", HTML, generic(502)},
 		{"5xx text", 503, plain, "maintenance on db-3", Text, generic(503)},
 		{"teapot", 418, js, `{"message":"short and stout"}`, JSON, enveloped("bad_request", "short and stout", "")},
 		{"499", 499, plain, "", Empty, enveloped("bad_request", Lookup(400).Message, "")},
 		{"600", 600, plain, "x", Text, enveloped("upstream_error", Lookup(500).Message, "")},
 		{"one more than our shape has", 404, js, `{"error":{"code":"gone_fishing","message":"m"},"trace":"at a.b(C.java:1)"}`, Shaped, enveloped("gone_fishing", "m", "")},
-		{"our shape, with a file behind what is searched", 404, js, `{"error":{"code":"c","message":"m"},"a":"` + strings.Repeat("x", maxSearched) + ` /var/www/x"}`, Shaped, enveloped("c", "m", "")},
+		{"our shape, with a file behind what is searched", 404, js, `{"error":{"code":"c","message":"m"},"a":"` + strings.Repeat("x", leak.MaxSearched) + ` /var/www/x"}`, Shaped, enveloped("c", "m", "")},
 		{"our shape in 5xx with more", 500, js, `{"error":{"code":"db","message":"db-3 down"},"debug":"x"}`, Shaped, enveloped("db", Lookup(500).Message, "")},
 		{"our shape behind a BOM", 404, js, "\xef\xbb\xbf{\"error\":{\"code\":\"c\",\"message\":\"m\",\"field\":\"f\"}}", Shaped, enveloped("c", "m", "f")},
 		{"our shape without the field", 404, js, `{"error":{"code":"c","message":"m"}}`, Shaped, enveloped("c", "m", "")},

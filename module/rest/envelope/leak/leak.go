@@ -1,4 +1,5 @@
-package envelope
+// Package leak tells texts that reveal how an upstream is built from those that say what is wrong with a request.
+package leak
 
 import (
 	"html"
@@ -8,9 +9,8 @@ import (
 	"strings"
 )
 
-// maxSearched bounds the length of a text that is searched, and of a body that is passed
-// unchanged.
-const maxSearched = 8 << 10
+// MaxSearched is how much of a text is searched, in bytes.
+const MaxSearched = 8 << 10
 
 // marks are texts that exceptions, databases and drivers print, and that hardly occur elsewhere.
 var marks = []string{
@@ -63,14 +63,14 @@ var shapes = []struct {
 	{[]string{"/"}, regexp.MustCompile("(^|[\\s'\"([=:,>`])/(var|home|usr|etc|srv|root|tmp|proc|opt|mnt)/")},
 }
 
-// leaks reports whether a text, as it is or as it reads once it is unescaped, reveals how the upstream is built instead of what
+// In reports whether a text, as it is or as it reads once it is unescaped, reveals how the upstream is built instead of what
 // is wrong with the request.
-func leaks(s string) bool {
-	s = strings.ToLower(s[:min(len(s), maxSearched)])
+func In(s string) bool {
+	s = strings.ToLower(s[:min(len(s), MaxSearched)])
 	return resemblesFault(s) || strings.ContainsAny(s, `\&`) && resemblesFault(unescaped(s))
 }
 
-// resemblesFault is leaks for a text in lower case, as it is.
+// resemblesFault is In for a text in lower case, as it is.
 func resemblesFault(s string) bool {
 	has := func(part string) bool { return strings.Contains(s, part) }
 	if slices.ContainsFunc(marks, has) {
