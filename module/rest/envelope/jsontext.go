@@ -46,7 +46,9 @@ func readValue(text []byte) (s said, ok bool) {
 		if json.Unmarshal(text, &m) != nil {
 			return s, false
 		}
-		return readObject(m), true
+		s = readObject(m)
+		s.exact = s.exact && countTokens(text) == exactTokens // members may be repeated
+		return s, true
 	case '[':
 		var list []json.RawMessage
 		if json.Unmarshal(text, &list) != nil {
@@ -68,7 +70,7 @@ var (
 	fieldNames   = []string{"field", "param", "parameter", "property", "target"} // OData has target
 
 	itemMessageNames = slices.Concat(messageNames, []string{"error", "title"})
-	itemFieldNames   = slices.Concat(fieldNames, []string{"path", "name"})
+	itemFieldNames   = slices.Concat(fieldNames, []string{"path"})
 	sourceNames      = []string{"pointer", "parameter"} // JSON:API
 )
 
@@ -90,6 +92,18 @@ func readObject(m map[string]json.RawMessage) (s said) {
 		}
 	}
 	return s
+}
+
+// exactTokens is how many tokens an error of exactly our form has: two objects, the name of one, and three members.
+const exactTokens = 4 + 1 + 3*2
+
+func countTokens(text []byte) (n int) {
+	for d := json.NewDecoder(bytes.NewReader(text)); n <= exactTokens; n++ {
+		if _, err := d.Token(); err != nil {
+			break
+		}
+	}
+	return n
 }
 
 // readTexts reads the usual places of an object, and of the first of the errors in it.
@@ -140,12 +154,23 @@ func readItem(raw json.RawMessage) (message, field string) {
 	if m == nil {
 		return asString(raw), ""
 	}
-	message = firstOf(m, itemMessageNames)
-	field = firstOf(m, itemFieldNames)
+	message, field = firstOf(m, itemMessageNames), firstOf(m, itemFieldNames)
 	if source := asObject(m["source"]); field == "" && source != nil {
 		field = firstOf(source, sourceNames)
 	}
+	if name := asString(m["name"]); field == "" && !isException(name) {
+		field = name
+	}
+	var within []json.RawMessage
+	if json.Unmarshal(m["data"], &within) == nil && field == "" && len(within) > 0 { // Payload
+		field = firstOf(asObject(within[0]), fieldNames)
+	}
 	return message, field
+}
+
+// isException reports whether a name is that of a kind of errors, such as GraphQLError, rather than that of a field.
+func isException(name string) bool {
+	return strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Exception")
 }
 
 func firstOf(m map[string]json.RawMessage, names []string) string {

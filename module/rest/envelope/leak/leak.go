@@ -14,7 +14,7 @@ const MaxSearched = 8 << 10
 
 // marks are texts that exceptions, databases and drivers print, and that hardly occur elsewhere.
 var marks = []string{
-	"traceback (most recent", "stack trace", "stacktrace", "panic: ", "sqlstate", "fatal error:", "exception in thread", ".php on line",
+	"traceback (", "traceback:", "[failure instance:", "stack trace", "stacktrace", "panic: ", "sqlstate", "fatal error:", "exception in thread", ".php on line",
 	"dial tcp", "redis://", "rediss://", "mysql://", "postgres://", "postgresql://", "mongodb://", "amqp://", "jdbc:",
 	"connection refused", "econnrefused", "econnreset", "getaddrinfo", "httpconnectionpool(", "[::1]",
 	"etimedout", "ehostunreach", "could not resolve host", "failure in name resolution", "name or service not known", "no route to host", "curl error ",
@@ -38,6 +38,8 @@ var shapes = []struct {
 	{[]string{"("}, regexp.MustCompile(`\bat [\w$.<>]+\(`)},
 	{[]string{"\n"}, regexp.MustCompile(`\n\s*at \S`)},
 	{[]string{":"}, regexp.MustCompile(`\.(java|kt|php|py|rb|go|cs|js|ts|cpp|c):(line )?\d|\blocalhost:\d|\b[a-z]:\\`)},
+	{[]string{"<class '"}, regexp.MustCompile(`<class '[\w.]+'>`)},
+	{[]string{"' object has no attribute '"}, regexp.MustCompile(`'\w+' object has no attribute '`)},
 	{[]string{"goroutine"}, regexp.MustCompile(`goroutine \d+ \[`)},
 	{[]string{"enoent", "enotfound", "pg::"}, regexp.MustCompile(`\b(enoent\b|enotfound\b|pg::\w)`)}, // not in ResourceNotFound
 	{[]string{`" does not exist`}, regexp.MustCompile(`\b(relation|column|database|schema) \\?"[^"]+" does not exist`)},

@@ -19,7 +19,7 @@ func TestOrdinaryTextsAreNotTakenForStackTraces(t *testing.T) {
 		`The role "editor" does not exist.`, "No such thumbnail: jpg::small", "Local time is missing.", "See internal note 5432.", "Ratio 16:9 or 4:3 only.",
 		"No route for /articles/7.", "at least one item is needed (none given)",
 		"Access denied for user 'ann'.", "You have no permission for table 5.", "Permission denied for this table.", "The connection timed out.", `near "Berlin"`,
-		"There is no file of this name.", "See /help/opt/in", "Fish &amp; chips, 1\\2", "The row has no column for it.", "The file has no column named price.", "The table in your file has no column named price.", `1\\new`, "report.csv: no such file or directory",
+		"There is no file of this name.", "See /help/opt/in", "Fish &amp; chips, 1\\2", "The row has no column for it.", "The file has no column named price.", "The object has no attribute of this name.", "The <class> element needs a name.", "The table in your file has no column named price.", `1\\new`, "report.csv: no such file or directory",
 	} {
 		if In(text) {
 			t.Errorf("%q is withheld", text)
