@@ -21,6 +21,7 @@ func TestUnixSocketsNeedATrustOfTheirOwn(t *testing.T) {
 		"nobody is trusted":                 {"protocols h1", false, false, true},
 		"trusted_proxies does not reach it": {"trusted_proxies static 127.0.0.1/32\n\t\ttrusted_proxies_strict", false, false, true},
 		"trusted_proxies_unix alone":        {"trusted_proxies_unix", true, true, false},
+		"PROXY protocol":                    {"listener_wrappers {\n\t\t\tproxy_protocol\n\t\t\ttls\n\t\t}", false, false, false},
 		"trusted_proxies_unix and strict":   {"trusted_proxies_unix\n\t\ttrusted_proxies_strict", true, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -64,16 +65,28 @@ func TestUnixSocketsNeedATrustOfTheirOwn(t *testing.T) {
 
 // Jobs of callers without a token have room by address. An api_rest without jobs needs none.
 func TestJobsAtAUnixSocketNeedATrust(t *testing.T) {
-	for job, want := range map[string]int{"job /imports {\n\t\t\tupstream POST /import\n\t\t}": 1, "": 0} {
+	const imports = "job /imports {\n\t\t\tupstream POST /import\n\t\t}"
+	wrapped := func(by string) string { return "listener_wrappers {\n\t\t\t" + by + "\n\t\t\ttls\n\t\t}" }
+	for name, c := range map[string]struct {
+		job, servers string
+		want         int
+	}{
+		"jobs":                             {imports, "protocols h1", 1},
+		"no jobs":                          {"", "protocols h1", 0},
+		"a wrapper that tells no address":  {imports, wrapped("http_redirect"), 1},
+		"a wrapper that tells the address": {imports, wrapped("proxy_protocol"), 0},
+	} {
 		dir, err := os.MkdirTemp("", "gh") // paths of sockets must be short
 		harness.FailOn(t, err)
 		t.Cleanup(func() { _ = os.RemoveAll(dir) })
-		g := startSite(t, strings.Replace(site, "admin $ADMIN", "admin $ADMIN\n\tlog default {\n\t\toutput file $DIR/gateway.log\n\t}", 1)+
-			"http://api.example {\n\tbind unix/"+filepath.Join(dir, "s")+"\n\tapi_rest {\n\t\tto 127.0.0.1:1\n\t\tresource /things\n\t\t"+job+"\n\t}\n}\n")
+		socket := "unix/" + filepath.Join(dir, "s")
+		options := "admin $ADMIN\n\tservers " + socket + " {\n\t\t" + c.servers + "\n\t}\n\tlog default {\n\t\toutput file $DIR/gateway.log\n\t}"
+		g := startSite(t, strings.Replace(site, "admin $ADMIN", options, 1)+
+			"http://api.example {\n\tbind "+socket+"\n\tapi_rest {\n\t\tto 127.0.0.1:1\n\t\tresource /things\n\t\t"+c.job+"\n\t}\n}\n")
 		log, err := os.ReadFile(filepath.Join(g.Dir, "gateway.log"))
 		harness.FailOn(t, err)
-		if got := strings.Count(string(log), "no request has an address of its own"); got != want {
-			t.Errorf("%q: warned %d times, want %d", job, got, want)
+		if got := strings.Count(string(log), "no request has an address of its own"); got != c.want {
+			t.Errorf("%s: warned %d times, want %d", name, got, c.want)
 		}
 	}
 }

@@ -39,7 +39,11 @@ type Proxies struct {
 	Listen []string // the server's
 	TCP    bool     // it has trusted_proxies
 	Unix   bool     // it has trusted_proxies_unix
+	Told   bool     // one of its listener_wrappers may learn the address from a proxy, as proxy_protocol does
 }
+
+// TellsAddress reports whether a module of listener_wrappers may learn the address of a client.
+func TellsAddress(wrapper string) bool { return wrapper != "tls" && wrapper != "http_redirect" }
 
 // Trusted reports whether the server believes proxies at any of its listeners.
 func (p Proxies) Trusted() bool {
@@ -62,7 +66,7 @@ func (p Proxies) TrustedAt(listener string) bool {
 // WithoutAddress are the listeners at which no request has the address of a client: all callers are one there.
 func (p Proxies) WithoutAddress() (all []string) {
 	for _, l := range p.Listen {
-		if at, err := caddy.ParseNetworkAddress(l); err == nil && at.IsUnixNetwork() && !p.Unix {
+		if at, err := caddy.ParseNetworkAddress(l); err == nil && at.IsUnixNetwork() && !p.Unix && !p.Told {
 			all = append(all, l)
 		}
 	}
@@ -105,13 +109,28 @@ func (s *Servers) WarnForgeableAddress(ctx caddy.Context) {
 		"server", to.Name(), "listen", to.Listen)
 }
 
-// proxiesOf says which proxies a server believes. Caddy empties TrustedProxiesRaw before it
-// provisions handlers and exports nothing else that would tell, so this looks whether the
-// loaded module is there.
+// proxiesOf says which proxies a server believes. Caddy empties TrustedProxiesRaw and ListenerWrappersRaw before it
+// provisions handlers and exports nothing else that would tell, so this looks which loaded modules are there.
 func proxiesOf(server *caddyhttp.Server) Proxies {
 	loaded := reflect.ValueOf(server).Elem().FieldByName("trustedProxies")
 	return Proxies{
-		Listen: server.Listen, Unix: server.TrustedProxiesUnix,
+		Listen: server.Listen, Unix: server.TrustedProxiesUnix, Told: toldByWrapper(server),
 		TCP: server.TrustedProxiesRaw != nil || loaded.Kind() == reflect.Interface && !loaded.IsNil(),
 	}
+}
+
+// ownWrappers are the types of Caddy's wrappers `tls` and `http_redirect`.
+var ownWrappers = []string{"*caddyhttp.tlsPlaceholderWrapper", "*caddyhttp.HTTPRedirectListenerWrapper"}
+
+func toldByWrapper(server *caddyhttp.Server) bool {
+	wrappers := reflect.ValueOf(server).Elem().FieldByName("listenerWrappers")
+	if wrappers.Kind() != reflect.Slice {
+		return false
+	}
+	for i := range wrappers.Len() {
+		if one := wrappers.Index(i); one.Kind() == reflect.Interface && !one.IsNil() && !slices.Contains(ownWrappers, one.Elem().Type().String()) {
+			return true
+		}
+	}
+	return false
 }

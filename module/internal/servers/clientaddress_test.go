@@ -13,18 +13,19 @@ func TestWhoIsTrustedDependsOnTheListener(t *testing.T) {
 		trusted bool
 		without []string
 	}{
-		{Proxies{tcp, false, false}, false, nil},
-		{Proxies{tcp, true, false}, true, nil},
-		{Proxies{tcp, false, true}, false, nil},
-		{Proxies{socket, false, false}, false, socket},
-		{Proxies{socket, true, false}, false, socket},
-		{Proxies{socket, false, true}, true, nil},
-		{Proxies{both, true, false}, true, socket},
-		{Proxies{both, false, true}, true, nil},
-		{Proxies{[]string{"unix/@abstract"}, true, false}, false, []string{"unix/@abstract"}},
-		{Proxies{[]string{"fd/3"}, false, true}, true, nil},
-		{Proxies{[]string{"fd/3"}, true, false}, true, nil},
-		{Proxies{nil, true, false}, true, nil},
+		{Proxies{tcp, false, false, false}, false, nil},
+		{Proxies{tcp, true, false, false}, true, nil},
+		{Proxies{tcp, false, true, false}, false, nil},
+		{Proxies{socket, false, false, false}, false, socket},
+		{Proxies{socket, true, false, false}, false, socket},
+		{Proxies{socket, false, true, false}, true, nil},
+		{Proxies{both, true, false, false}, true, socket},
+		{Proxies{both, false, true, false}, true, nil},
+		{Proxies{[]string{"unix/@abstract"}, true, false, false}, false, []string{"unix/@abstract"}},
+		{Proxies{[]string{"fd/3"}, false, true, false}, true, nil},
+		{Proxies{[]string{"fd/3"}, true, false, false}, true, nil},
+		{Proxies{nil, true, false, false}, true, nil},
+		{Proxies{socket, false, false, true}, false, nil},
 	} {
 		if got := c.Trusted(); got != c.trusted {
 			t.Errorf("%+v: trusted %v", c.Proxies, got)

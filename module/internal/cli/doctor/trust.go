@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
@@ -11,7 +12,8 @@ import (
 
 // proxiesOf says which proxies a server believes.
 func proxiesOf(s explain.Server) servers.Proxies {
-	return servers.Proxies{Listen: s.Listen, TCP: len(s.TrustedProxies) > 0, Unix: s.TrustedProxiesUnix}
+	told := slices.ContainsFunc(s.ListenerWrappers, func(w explain.ListenerWrapper) bool { return servers.TellsAddress(w.Module) })
+	return servers.Proxies{Listen: s.Listen, TCP: len(s.TrustedProxies) > 0, Unix: s.TrustedProxiesUnix, Told: told}
 }
 
 // withoutAddress looks for servers that need the addresses of clients and do not get them.

@@ -28,6 +28,8 @@ func TestProxiesAreTrustedByListener(t *testing.T) {
 		"trusted_proxies_unix at an address":        {tcp, unix, server, true, false},
 		"an address besides the socket":             {tcp + "," + socket, static, server, false, true},
 		"a guard at a socket":                       {socket, static, `{"handler": "gatehouse_guard"}`, false, true},
+		"a guard at a socket with PROXY protocol":   {socket, static + `, "listener_wrappers": [{"wrapper": "proxy_protocol"}]`, `{"handler": "gatehouse_guard"}`, false, false},
+		"a guard at a socket with other wrappers":   {socket, static + `, "listener_wrappers": [{"wrapper": "http_redirect"}, {"wrapper": "tls"}]`, `{"handler": "gatehouse_guard"}`, false, true},
 		"jobs at a socket":                          {socket, static, `{"handler": "gatehouse_rest", "jobs": [{"path": "/imports"}]}`, false, true},
 		"an api_rest without jobs at a socket":      {socket, static, `{"handler": "gatehouse_rest"}`, false, false},
 		"a limit by address at a socket":            {socket, static, byIP, false, true},

@@ -43,6 +43,7 @@ type Server struct {
 	TrustedProxies       json.RawMessage             `json:"trusted_proxies"`
 	TrustedProxiesStrict int                         `json:"trusted_proxies_strict"`
 	TrustedProxiesUnix   bool                        `json:"trusted_proxies_unix"`
+	ListenerWrappers     []ListenerWrapper           `json:"listener_wrappers"`
 	ClientIPHeaders      []string                    `json:"client_ip_headers"`
 	WriteTimeout         caddy.Duration              `json:"write_timeout"`
 	Logs                 *struct {
@@ -50,6 +51,11 @@ type Server struct {
 	} `json:"logs"`
 	httpPort  uint // the one on which Caddy speaks no TLS
 	httpsPort uint
+}
+
+// ListenerWrapper is a module that wraps the listeners of a server.
+type ListenerWrapper struct {
+	Module string `json:"wrapper"`
 }
 
 // ErrorRoutes are the routes of `handle_errors`.
