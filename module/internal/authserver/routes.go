@@ -190,6 +190,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.respond.WriteError(w, r, oauth.E(oauth.InvalidRequest, "this address answers "+strings.Join(rt.methods, " and ")+" only").WithStatus(http.StatusMethodNotAllowed))
 		return
 	}
+	if rt.page && isSpeculative(r) {
+		w.WriteHeader(http.StatusForbidden)
+		return
+	}
 	r = r.WithContext(store.OneRequest(r.Context()))
 	switch {
 	case rt.client != nil:
