@@ -185,18 +185,20 @@ func TestParametersPassByDefaultAndWhenDeclared(t *testing.T) {
 // S02: clients sort a list that is not declared by their own names.
 func TestSortOfAnUndeclaredListIsTranslated(t *testing.T) {
 	u := newRecorded(t, says("application/json", `[{"id":1}]`))
-	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "notes", "rename": {"title": "name"}, "lift": {"text": "/body/raw"}}, {"path": "words", "drop": ["x", "state"]},
+	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "notes", "rename": {"title": "name"}, "lift": {"text": "/body/raw"}}, {"path": "words", "drop": ["x", "state", "pin_code", "/meta/key"]},
 		{"path": "pages", "rename": {"title": "name"}, "query": [{"name": "sort"}]}]`)
 	for path, want := range map[string]string{
 		"/notes?sort=-title": "/notes?sort=-name", "/notes?sort=title,-id": "/notes?sort=name%2C-id", "/notes?limit=2&sort=id": "/notes?limit=2&sort=id",
 		"/words?sort=-title": "/words?sort=-title", "/notes?sort=title:desc": "/notes?sort=name%3Adesc", "/notes?state=open": "/notes?state=open", "/pages?sort=-title": "/pages?sort=-title",
+		"/words?sort=-created_at,author.name:desc": "/words?sort=-created_at%2Cauthor.name%3Adesc",
 	} {
 		p := r.do("reader", http.MethodGet, path, "")
 		if hit, _ := u.last(t); p.Status != 200 || hit.RequestURI != want {
 			t.Errorf("%s: %d, sent as %s, want %s", path, p.Status, hit.RequestURI, want)
 		}
 	}
-	for _, path := range []string{"/notes?sort=name", "/notes?sort=-name", "/notes?sort=text", "/notes?sort=name:desc", "/notes?sort=desc(name)", "/words?sort=x", "/words?sort=title,-X", "/words?sort=x%20desc", "/words?sort=x.y"} {
+	for _, path := range []string{"/notes?sort=name", "/notes?sort=-name", "/notes?sort=text", "/notes?sort=name:desc", "/notes?sort=desc(name)", "/words?sort=x", "/words?sort=title,-X", "/words?sort=x%20desc", "/words?sort=x.y",
+		"/words?sort=words.x", "/words?sort=-title,-words.x", "/words?sort=PinCode:desc", "/words?sort=_pin_code", "/words?sort=metaKey", "/words?sort=meta", "/words?sort=3"} {
 		wantError(t, r.do("reader", http.MethodGet, path, ""), 400, "invalid_parameter", "sort")
 	}
 	wantError(t, r.do("reader", http.MethodGet, "/words?state=open", ""), 400, "invalid_parameter", "state")

@@ -19,7 +19,7 @@ type Names struct {
 	ours    map[string]string            // by the upstream's name
 	words   map[string]map[string]string // the upstream's member -> its value -> our word
 	similar similar                      // declared names
-	hidden  similar                      // of members that clients do not get
+	hidden  hiddenPlaces                 // of members that clients do not get
 	inside  place                        // declared names inside members
 	answers answerEdits
 }

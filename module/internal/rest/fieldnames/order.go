@@ -18,7 +18,7 @@ func (n *Names) SortField(field string) (theirs string, ok bool) {
 	}
 	sign := field[:len(field)-len(strings.TrimLeft(field, " +-"))]
 	if theirs, renamed := n.config.Rename[field[len(sign):]]; renamed {
-		return sign + theirs, true
+		return sign + theirs, !n.hidden.isInside(theirs)
 	}
 	parts := sortField.FindStringSubmatch(field)
 	if parts == nil {
@@ -28,28 +28,20 @@ func (n *Names) SortField(field string) (theirs string, ok bool) {
 	return parts[1] + theirs + parts[3] + parts[4], ok && !n.Hides(theirs+parts[3])
 }
 
-// Hides reports whether an upstream may take a name, with dots or two underscores for the steps into objects, for a member that
-// clients do not get, or for something inside it.
-func (n *Names) Hides(name string) bool {
-	name = steps(name)
-	for i := range len(name) + 1 {
-		if (i == len(name) || name[i] == '.') && n.hidden.isSimilar(name[:i]) {
-			return true
-		}
-	}
-	return false
-}
+// Hides reports whether an upstream may take a name for a member that clients do not get, for something inside it, or for
+// something that contains it: MongoDB and PostgreSQL order objects by all that is in them.
+func (n *Names) Hides(name string) bool { return n.hidden.has(name) || n.hidden.isInside(name) }
 
 // noteHidden notes the members that clients do not get.
 func (n *Names) noteHidden() {
-	n.hidden = newSimilar(false)
+	n.hidden = hiddenPlaces{places: make(map[string]bool), around: make(map[string]bool)}
 	for _, name := range n.answers.drop {
-		n.hidden.note(steps(name))
+		n.hidden.note(name)
 	}
 	for _, at := range n.answers.dropAt {
-		n.hidden.note(steps(strings.Join(at, ".")))
+		n.hidden.note(strings.Join(at, "."))
+		if at[0] == "attributes" { // of JSON:API, which names them without it
+			n.hidden.note(strings.Join(at[1:], "."))
+		}
 	}
 }
-
-// steps returns a name with dots for the steps into objects: Django has two underscores.
-func steps(name string) string { return strings.ReplaceAll(name, "__", ".") }
