@@ -20,6 +20,12 @@ const queryWords = `
 	resource titles {
 		upstream GET /titles/{title:[^/]+} /titles?q=%7B%22title%22:%22{title}%22%7D
 	}
+	resource disks {
+		upstream GET /disks/{title:[^/]+} /disks?q=%7B%22path%22:%22C:%5C%5C%22,%22title%22:%22{title}%22%7D
+	}
+	resource files {
+		upstream POST /files/{title:[^/]+}/add "/_api/web/folder/Files/add(url='in/{title}',overwrite=false)"
+	}
 	resource plain {
 		send fixed ownerId=me meta.role=user filter[where][owner]=me
 	}
@@ -35,6 +41,7 @@ func TestQueriesOfTheGatewayHaveNoPlusForABlank(t *testing.T) {
 	for _, c := range []struct{ path, query string }{
 		{"/books?q=Book%201", "%24search=Book%201&%24skip=0&%24top=20&%24filter=owner%20eq%20%27me%27"},
 		{"/titles/T%20%272%27", "q=%7B%22title%22:%22T%20%272%27%22%7D"},
+		{"/disks/T%20%272%27", "q=%7B%22path%22:%22C:%5C%5C%22,%22title%22:%22T%20%272%27%22%7D"},
 		{"/plain/1?a=b%20c&d=e%2Bf", "a=b%20c&d=e%2Bf&ownerId=me&meta.role=user&filter%5Bwhere%5D%5Bowner%5D=me"},
 		{"/plain/1?filter[limit]=2&meta.x=1", "filter%5Blimit%5D=2&meta.x=1&ownerId=me&meta.role=user&filter%5Bwhere%5D%5Bowner%5D=me"},
 		{"/declared/1?ownerId.by=x", "ownerId.by=x&ownerId=me"},
@@ -60,7 +67,10 @@ func TestClientCannotSendAPartOfAGatewayParameter(t *testing.T) {
 		wantError(t, r.do("reader", "GET", "/plain/1?"+url.QueryEscape(name)+"=other", ""), 400, "invalid_parameter", name)
 	}
 	wantError(t, r.do("reader", "GET", "/declared/1?ownerId.0=other", ""), 400, "invalid_parameter", "ownerId.0")
-	wantError(t, r.do("reader", "GET", "/titles/T2%22,%22owner%22:%22other", ""), 404, "not_found", "")
+	for _, path := range []string{"/titles/T2%22,%22owner%22:%22other", "/disks/T2%22,%22owner%22:%22other"} {
+		wantError(t, r.do("reader", "GET", path, ""), 404, "not_found", "")
+	}
+	wantError(t, r.do("writer", "POST", "/files/x',overwrite=true,z='y/add", ""), 404, "not_found", "")
 	if n := len(u.Hits()); n > 0 {
 		t.Errorf("%d requests reached the API", n)
 	}

@@ -96,7 +96,7 @@ func ParseTemplate(text string, names []string) (*Template, error) {
 	if t.query, err = SplitPlaceholders(query, index); err != nil {
 		return nil, err
 	}
-	t.inPath, t.inQuery = quotesAround(t.path, '/'), quotesAround(t.query, '&')
+	t.inPath, t.inQuery = quotesInPath(t.path), quotesInQuery(t.query)
 	return t, nil
 }
 

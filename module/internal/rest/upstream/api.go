@@ -175,11 +175,11 @@ var errEndsQuotes = errors.New("the caller's value would end the quotes that it 
 // endsQuotes reports whether a value in quotes, such as in a filter of OData, has such a quote or a backslash in it: the API
 // could read what is behind it as more than a value.
 func endsQuotes(written, name, value string) bool {
-	open := ""
-	parts := strings.Split(written, "{"+name+"}")
-	return slices.ContainsFunc(parts[:len(parts)-1], func(before string) bool {
-		open = pathpattern.OpenQuotes(open, before)
-		return pathpattern.EndQuotes(open, value)
+	texts := strings.SplitAfter(written, "{"+name+"}")
+	before := ""
+	return slices.ContainsFunc(texts[:len(texts)-1], func(text string) bool {
+		before += text
+		return pathpattern.EndQuotes(pathpattern.OpenQuotes(before), value)
 	})
 }
 
