@@ -26,6 +26,10 @@ const queryWords = `
 	resource files {
 		upstream POST /files/{title:[^/]+}/add "/_api/web/folder/Files/add(url='in/{title}',overwrite=false)"
 	}
+	resource docs {
+		upstream GET /docs/{id:[^/]+} POST /solr/select as form "q=owner:\"me\" AND id:\"{id}\"" wt=json
+		upstream POST /docs/{id:[^/]+}/open /open as json "/where/q=owner eq 'me' and id eq '{id}'"
+	}
 	resource plain {
 		send fixed ownerId=me meta.role=user filter[where][owner]=me
 	}
@@ -54,6 +58,26 @@ func TestQueriesOfTheGatewayHaveNoPlusForABlank(t *testing.T) {
 		if hit, _ := u.last(t); hit.URL.RawQuery != c.query {
 			t.Errorf("%s: %s, want %s", c.path, hit.URL.RawQuery, c.query)
 		}
+	}
+}
+
+// R11: a value is escaped for the form or JSON that it is in, not for the query that the API reads from the text.
+func TestValuesEndNoQuotesInBodies(t *testing.T) {
+	r, u := startPlaced(t, says("application/json", `{"id":1}`), queryWords)
+	for _, c := range []struct{ method, path, sent string }{
+		{"GET", "/docs/it's", "q=owner%3A%22me%22+AND+id%3A%22it%27s%22&wt=json"},
+		{"POST", "/docs/say%20%22x%22/open", `{"where":{"q":"owner eq 'me' and id eq 'say \"x\"'"}}`},
+	} {
+		p := r.do("writer", c.method, c.path, "")
+		if _, body := u.last(t); p.Status >= 300 || body != c.sent {
+			t.Errorf("%s: %d, sent %s", c.path, p.Status, body)
+		}
+	}
+	u.Hits()
+	wantError(t, r.do("reader", "GET", "/docs/x%22%20OR%20owner:%22bob", ""), 404, "not_found", "")
+	wantError(t, r.do("writer", "POST", "/docs/x'%20or%20owner%20eq%20'bob/open", ""), 404, "not_found", "")
+	if n := len(u.Hits()); n > 0 {
+		t.Errorf("%d requests reached the API", n)
 	}
 }
 

@@ -159,3 +159,35 @@ func FuzzValuesChangeNoOtherMember(f *testing.F) {
 		}
 	})
 }
+
+// A value is escaped for the body, not for the query that an API reads from a text in it.
+func TestValuesEndNoQuotesOfAText(t *testing.T) {
+	for _, c := range []struct {
+		member, id string
+		ends       bool
+	}{
+		{`q=owner:"me" AND id:"{id}"`, `x" OR owner:"bob`, true},
+		{`q=owner:"me" AND id:"{id}"`, `x\`, true},
+		{`q=owner:"me" AND id:"{id}"`, `it's`, false},
+		{`q=a:"{n}" AND id:'{id}'`, `'`, true},
+		{`filter=path eq 'C:\' and id eq '{id}'`, `'`, true},
+		{`/a/b[]=x'{id}'`, `'`, true},
+		{`q=owner:"me" AND id:{id}`, `"`, false},
+		{`t=Talk:{id}`, `it's "x"`, false},
+		{`id={id}`, `it's "x"`, false},
+	} {
+		for _, asJSON := range []bool{true, false} {
+			tpl, err := compose.Parse(list(c.member), asJSON, []string{"id", "n"})
+			if err != nil {
+				t.Fatal(c.member, err)
+			}
+			if tpl.EndsQuotes([]string{c.id, "1"}) != c.ends {
+				t.Errorf("%s with %s: %t", c.member, c.id, !c.ends)
+			}
+		}
+	}
+	tpl, err := compose.Parse(list(`a=[{id},"'"]`), true, []string{"id"})
+	if err != nil || tpl.EndsQuotes([]string{`"'`}) {
+		t.Error("a value that becomes JSON ends quotes:", err)
+	}
+}

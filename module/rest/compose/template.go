@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
 	"github.com/gatehouse/gatehouse/module/internal/rest/rpc"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
@@ -46,10 +45,10 @@ var (
 // Template are members, compiled.
 type Template struct {
 	members []Member
-	top     *branch              // the outermost object
-	names   []string             // of the placeholders in the client's path
-	texts   [][]pathpattern.Part // made of text and values of the path, by the number in their name
-	queries []string             // parameters of the query that have a place
+	top     *branch    // the outermost object
+	names   []string   // of the placeholders in the client's path
+	texts   []compound // by the number in their name
+	queries []string   // parameters of the query that have a place
 	params  *rpc.Template
 }
 
@@ -92,10 +91,6 @@ func Parse(members []Member, asJSON bool, names []string) (*Template, error) {
 	return t, nil
 }
 
-// textName is the name that a text with values in it has as a placeholder. None of a path has
-// capitals.
-func textName(i int) string { return "T" + strconv.Itoa(i) }
-
 // value is the value of a member as a template of JSON.
 func (t *Template) value(text string, asJSON bool) (string, error) {
 	switch {
@@ -117,7 +112,7 @@ func (t *Template) value(text string, asJSON bool) (string, error) {
 	if !strings.ContainsAny(text, "{}") {
 		return string(splice.Quote(text)), nil
 	}
-	return t.compound(text)
+	return t.addCompound(text)
 }
 
 // literal is a value that is written as JSON, ok for one that is.
@@ -199,29 +194,6 @@ func (t *Template) unexpected(found string) error {
 	return fmt.Errorf("unexpected placeholder %s, expected %s{query.<parameter>} of a read; secrets go in `send fixed body`", found, known)
 }
 
-// compound is a text with values of the path in it.
-func (t *Template) compound(text string) (string, error) {
-	parts, err := pathpattern.SplitPlaceholders(text, func(name string) (int, error) {
-		value, found := slices.Index(t.names, name), "{"+name+"}"
-		alone := placeholder.MatchString(found) && slices.Contains(t.names, strings.TrimSuffix(name, "|int"))
-		switch {
-		case value < 0 && (alone || parameter.MatchString(found)):
-			return 0, fmt.Errorf("%s has text beside it, expected it alone", found)
-		case value < 0:
-			return 0, t.unexpected(found)
-		}
-		return value, nil
-	})
-	if err != nil {
-		return "", err
-	}
-	if _, alone := pathpattern.WithoutPlaceholders(text); alone {
-		return "", errors.New("a brace stands alone, expected placeholders such as {id}")
-	}
-	t.texts = append(t.texts, parts)
-	return "{" + textName(len(t.texts)-1) + "}", nil
-}
-
 // Names are the names of the members on the outermost level.
 func (t *Template) Names() []string { return t.top.names }
 
@@ -252,13 +224,6 @@ func (t *Template) Fill(values []string, query func(name string) (string, bool))
 			return values[i], true
 		}
 		i, _ := strconv.Atoi(name[1:]) // Parse wrote it
-		var b strings.Builder
-		for _, p := range t.texts[i] {
-			b.WriteString(p.Text)
-			if p.Value >= 0 {
-				b.WriteString(values[p.Value])
-			}
-		}
-		return b.String(), true
+		return t.texts[i].fill(values), true
 	}})
 }

@@ -61,7 +61,7 @@ func (m *Mapping) Request(values []string, a Asked) (up Upstream, refused *envel
 	req := request{m, values}
 	up.Method, up.Set = m.upstream, make(http.Header)
 	encoded, ok := m.text.encodeValues(values)
-	if !ok || m.template.EndsQuotes(encoded) {
+	if !ok || m.template.EndsQuotes(encoded) || m.placed != nil && m.placed.EndsQuotes(encoded) {
 		return up, envelope.Refuse(http.StatusNotFound, "")
 	}
 	up.Path, up.RawQuery = m.template.Fill(encoded)
