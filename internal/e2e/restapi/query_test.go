@@ -30,6 +30,9 @@ const queryWords = `
 		upstream GET /docs/{id:[^/]+} POST /solr/select as form "q=owner:\"me\" AND id:\"{id}\"" wt=json
 		upstream POST /docs/{id:[^/]+}/open /open as json "/where/q=owner eq 'me' and id eq '{id}'"
 	}
+	resource tenants {
+		send fixed "$filter=tenant eq '{http.request.header.X-Tenant}'"
+	}
 	resource plain {
 		send fixed ownerId=me meta.role=user filter[where][owner]=me
 	}
@@ -76,6 +79,20 @@ func TestValuesEndNoQuotesInBodies(t *testing.T) {
 	u.Hits()
 	wantError(t, r.do("reader", "GET", "/docs/x%22%20OR%20owner:%22bob", ""), 404, "not_found", "")
 	wantError(t, r.do("writer", "POST", "/docs/x'%20or%20owner%20eq%20'bob/open", ""), 404, "not_found", "")
+	if n := len(u.Hits()); n > 0 {
+		t.Errorf("%d requests reached the API", n)
+	}
+}
+
+// R11: a header field is the client's, also where the gateway places it.
+func TestHeaderFieldsEndNoQuotesOfAFixedParameter(t *testing.T) {
+	r, u := startPlaced(t, says("application/json", `{"id":1}`), queryWords)
+	p := r.do("reader", "GET", "/tenants/1", "", "X-Tenant", `a "b"`)
+	if hit, _ := u.last(t); p.Status != 200 || hit.URL.Query().Get("$filter") != `tenant eq 'a "b"'` {
+		t.Errorf("%d %s", p.Status, hit.URL.RawQuery)
+	}
+	u.Hits()
+	wantError(t, r.do("reader", "GET", "/tenants/1", "", "X-Tenant", "a' or tenant ne 'a"), 403, "forbidden", "")
 	if n := len(u.Hits()); n > 0 {
 		t.Errorf("%d requests reached the API", n)
 	}

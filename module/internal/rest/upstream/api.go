@@ -152,15 +152,11 @@ func (s *supplier) resolve(r *http.Request) ([]supply.Param, error) {
 		}
 		written := p.Value
 		var err error
-		if p.Value, err = s.fill(r, written, endsQuotes); err == nil {
+		if p.Value, err = s.fill(r, written); err == nil {
 			err = supply.CheckValue(*p)
 		}
 		if err != nil {
-			status := http.StatusServiceUnavailable
-			if errors.Is(err, errEndsQuotes) {
-				status = http.StatusForbidden
-			}
-			return nil, envelope.Fail(status, "", "", fmt.Errorf("send fixed %s=%s: %w", p.Name, written, err))
+			return nil, unfilled(fmt.Errorf("send fixed %s=%s: %w", p.Name, written, err))
 		}
 	}
 	return params, nil
@@ -170,7 +166,24 @@ func (s *supplier) resolve(r *http.Request) ([]supply.Param, error) {
 // from the client: answers have them wherever they are about it.
 const callerPlaceholders = "http.auth.user."
 
+// configuredPlaceholders begin the placeholders whose values only the operator decides. All others, such as {http.request.*},
+// may have what the client sends.
+var configuredPlaceholders = []string{"env.", "file.", "system.", "time."}
+
+func isConfigured(name string) bool {
+	return slices.ContainsFunc(configuredPlaceholders, func(begin string) bool { return strings.HasPrefix(name, begin) })
+}
+
 var errEndsQuotes = errors.New("the caller's value would end the quotes that it is in")
+
+// unfilled is the error for a request whose placeholders have no values that can be sent.
+func unfilled(err error) error {
+	status := http.StatusServiceUnavailable
+	if errors.Is(err, errEndsQuotes) {
+		status = http.StatusForbidden
+	}
+	return envelope.Fail(status, "", "", err)
+}
 
 // endsQuotes reports whether a value in quotes, such as in a filter of OData, has such a quote or a backslash in it: the API
 // could read what is behind it as more than a value.
@@ -188,18 +201,19 @@ func endsQuotes(written, name, value string) bool {
 const minInResult = 8
 
 // fill fills in the placeholders of a text, and notes the values that clients must not be told.
-// A value of the caller must not be one that ends reports; nil permits all. The error does not have the values.
-func (s *supplier) fill(r *http.Request, written string, ends func(written, name, value string) bool) (string, error) {
+// A value that the operator does not decide must not end the quotes that it is in. The error does not have the values.
+func (s *supplier) fill(r *http.Request, written string) (string, error) {
 	secret := false
 	value, err := s.Replace(r, written, func(name, value string) error {
 		if value == "" {
 			return fmt.Errorf("the placeholder {%s} is unknown or empty", name)
 		}
+		if !isConfigured(name) && endsQuotes(written, name, value) {
+			return errEndsQuotes
+		}
 		if !strings.HasPrefix(name, callerPlaceholders) {
 			secret = true
 			s.addConfigured(value)
-		} else if ends != nil && ends(written, name, value) {
-			return errEndsQuotes
 		}
 		return nil
 	})
@@ -224,7 +238,7 @@ func (s *supplier) fillCall(r *http.Request) error {
 		return err
 	}
 	value := func(text string) (string, error) {
-		value, err := s.fill(r, text, nil) // it is escaped
+		value, err := s.fill(r, text)
 		if err == nil {
 			err = supply.CheckValue(supply.Param{In: supply.Body, Name: "the parameter", Value: value})
 		}
@@ -235,7 +249,7 @@ func (s *supplier) fillCall(r *http.Request) error {
 	}
 	filled, err := s.operation.Requests.FillCall(call, value)
 	if err != nil {
-		return envelope.Fail(http.StatusServiceUnavailable, "", "", err)
+		return unfilled(err)
 	}
 	r.Body, r.ContentLength = request.InMemory(filled), int64(len(filled))
 	return nil

@@ -42,3 +42,27 @@ func TestCallersValueCannotEndItsQuotes(t *testing.T) {
 		}
 	}
 }
+
+// Also a request's header field or host may be what the client wants, and only the operator decides what the environment has.
+func TestQuotesAreEndedByOperatorsValuesAlone(t *testing.T) {
+	for name, refused := range map[string]bool{
+		"http.request.header.X-Tenant": true, "http.request.host.labels.1": true, "http.request.cookie.t": true, "http.vars.tenant": true, "http.regexp.1": true, "http.auth.user.id": true,
+		"env.TENANT": false, "file./run/tenant": false, "system.hostname": false, "time.now": false,
+	} {
+		written, placeholder, value := "tenant eq '{"+name+"}'", "{"+name+"}", "x' or tenant ne '"
+		s := &supplier{API: &API{Config: &Config{Replace: func(_ *http.Request, text string, seen func(name, value string) error) (string, error) {
+			return strings.ReplaceAll(text, placeholder, value), seen(name, value)
+		}}}, params: []supply.Param{{In: supply.Query, Name: "$filter", Value: written}}}
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		if got, err := s.fill(r, written); errors.Is(err, errEndsQuotes) != refused || !refused && got != "tenant eq '"+value+"'" {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+		var refusal *envelope.Refusal
+		if _, err := s.resolve(r); refused && (!errors.As(err, &refusal) || refusal.Status != http.StatusForbidden) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got, err := s.fill(r, placeholder); err != nil || got != value {
+			t.Errorf("%s without quotes: %q, %v", name, got, err)
+		}
+	}
+}
