@@ -178,12 +178,23 @@ type rule struct {
 	invalid   string // for a token that is refused
 }
 
-// addRules checks rules, makes their challenges and adds them to an empty tree. The challenges of a 401 name the scopes
-// (RFC 6750 section 3), so that a client need not ask for all it may have, unless one is hidden.
+// complete makes the challenges of a rule. Those of a 401 name the scopes (RFC 6750 section 3), so that a client need not
+// ask for all it may have, unless one is hidden.
+func (c challenges) complete(stated Rule, hidden func(string) bool) rule {
+	scope := `, scope="` + strings.Join(stated.Scopes, " ") + `"`
+	r := rule{Rule: stated, missing: c.missing, invalid: c.invalid}
+	r.challenge = c.withParams(`, error="insufficient_scope"` + scope)
+	if !stated.Public && (hidden == nil || !slices.ContainsFunc(stated.Scopes, hidden)) {
+		r.missing, r.invalid = c.withParams(scope), c.withParams(invalidTokenParams+scope)
+	}
+	return r
+}
+
+// addRules checks rules, makes their challenges and adds them to an empty tree.
 func (t *ruleTree) addRules(rules []Rule, challenges challenges, hidden func(string) bool) (out []rule, err error) {
 	out = make([]rule, 0, len(rules))
 	for i, c := range rules {
-		r := rule{Rule: c}
+		r := challenges.complete(c, hidden)
 		switch {
 		case c.Public && len(c.Scopes) > 0:
 			return nil, fmt.Errorf("guard: rule %d is public and asks for scopes; it can be one of the two", i+1)
@@ -206,12 +217,6 @@ func (t *ruleTree) addRules(rules []Rule, challenges challenges, hidden func(str
 				return nil, err
 			}
 			r.paths = append(r.paths, p)
-		}
-		scope := `, scope="` + strings.Join(c.Scopes, " ") + `"`
-		r.challenge = challenges.withParams(`, error="insufficient_scope"` + scope)
-		r.missing, r.invalid = challenges.missing, challenges.invalid
-		if !c.Public && (hidden == nil || !slices.ContainsFunc(c.Scopes, hidden)) {
-			r.missing, r.invalid = challenges.withParams(scope), challenges.withParams(invalidTokenParams+scope)
 		}
 		if err := t.checkReachable(out, r); err != nil {
 			return nil, err

@@ -79,7 +79,7 @@ func (g *Guard) allowedMethods(r *http.Request) string {
 	if fault != "" {
 		return commonMethods
 	}
-	if at, safe := g.ruleFor(asked, path); !safe || at < 0 && !g.open {
+	if _, needed, safe := g.ruleFor(asked, path); !safe || needed == nil {
 		return commonMethods
 	}
 	return commonMethods + ", " + asked

@@ -48,7 +48,7 @@ func (g *Guard) Decide(r *http.Request) Decision {
 		return d.refuse(BadRequest, http.StatusBadRequest, string(oauth.InvalidRequest),
 			"an access token belongs in the Authorization header, not in the query")
 	}
-	if d.Field = methodParam(r.URL.RawQuery); d.Field != "" {
+	if d.Field = overridingParam(r.URL); d.Field != "" {
 		return d.refuse(BadRequest, http.StatusBadRequest, "invalid_parameter", d.Field+" must not be there: the method of a request cannot be overridden")
 	}
 	preflight := isPreflight(r)
@@ -60,21 +60,20 @@ func (g *Guard) Decide(r *http.Request) Decision {
 		return g.passPreflight(r, d, path)
 	}
 	var safe bool
-	if d.Rule, safe = g.ruleFor(r.Method, path); !safe {
+	var needed *rule
+	if d.Rule, needed, safe = g.ruleFor(r.Method, path); !safe {
 		return d.refuse(BadRequest, http.StatusBadRequest, "bad_request", encodedSlash)
 	}
 	switch {
-	case d.Rule >= 0 && g.rules[d.Rule].Public:
+	case needed != nil && needed.Public:
 		if !g.admit(r, "", &d) {
 			return d
 		}
 		return d.pass(Public)
-	case d.Rule >= 0:
-		return g.judgeToken(r, d, &g.rules[d.Rule])
-	case preflight: // it has no token, and a 401 would ask for one
+	case preflight && d.Rule < 0: // it has no token, and a 401 would ask for one
 		return d.refuse(NoRule, http.StatusForbidden, "forbidden", noPreflight)
-	case g.open:
-		return g.judgeToken(r, d, &g.unmatched)
+	case needed != nil:
+		return g.judgeToken(r, d, needed)
 	case strings.HasPrefix(path.judged, wellKnown):
 		// Clients probe for documents there, and would take 403 for a refusal to talk to them.
 		return d.refuse(NoRule, http.StatusNotFound, "not_found", "there is no such well-known document")
@@ -95,16 +94,65 @@ func (g *Guard) admit(r *http.Request, raw string, d *Decision) bool {
 	return ok
 }
 
-// ruleFor returns the index of the rule for a method and a path, or -1. safe is false for an
-// encoded slash that is not permitted, or that leads to another rule once the upstream has
-// decoded it.
-func (g *Guard) ruleFor(method string, path normalPath) (at int, safe bool) {
+// ruleFor returns what a request for a method and a path needs, nil if nobody may send it, and the index of the rule that
+// says so, or -1. Where upstreams may read several paths, the request needs what each of them does. safe is false for an
+// encoded slash that is not permitted, or that leads to another rule once the upstream has decoded it.
+func (g *Guard) ruleFor(method string, path normalPath) (at int, needed *rule, safe bool) {
+	at, safe = g.match(method, path)
+	needed = g.rule(at)
+	for _, front := range path.fronts() {
+		other, safeFront := g.match(method, front)
+		at, needed = g.both(at, needed, other)
+		safe = safe && safeFront
+	}
+	return at, needed, safe
+}
+
+// match is ruleFor for one reading of a path.
+func (g *Guard) match(method string, path normalPath) (at int, safe bool) {
 	at = g.tree.find(method, path.judged)
 	if !path.slash {
 		return at, true
 	}
 	permitted := g.config.AllowEncodedSlash || at >= 0 && g.rules[at].AllowEncodedSlash
 	return at, permitted && g.tree.find(method, path.decoded) == at && g.tree.find(method, mergeSlashes(path.decoded)) == at
+}
+
+// rule returns the rule with an index, or for -1 what applies without one: nil if nobody may pass.
+func (g *Guard) rule(at int) *rule {
+	switch {
+	case at >= 0:
+		return &g.rules[at]
+	case g.open:
+		return &g.unmatched
+	}
+	return nil
+}
+
+// both returns a rule for requests that two rules apply to. Of rules that ask for the same, the first decides.
+func (g *Guard) both(at int, needed *rule, other int) (int, *rule) {
+	more := g.rule(other)
+	switch {
+	case needed == nil || more == nil:
+		return -1, nil
+	case more.Public && !needed.Public:
+		return at, needed
+	case needed.Public && !more.Public:
+		return other, more
+	}
+	if other >= 0 && (at < 0 || other < at) {
+		at, needed, other, more = other, more, at, needed
+	}
+	switch {
+	case oauth.Subset(more.Scopes, needed.Scopes):
+		return at, needed
+	case oauth.Subset(needed.Scopes, more.Scopes):
+		return other, more
+	}
+	joint := Rule{Scopes: slices.Concat(needed.Scopes, more.Scopes)}
+	slices.Sort(joint.Scopes)
+	joint.Scopes = slices.Compact(joint.Scopes)
+	return at, new(g.challenges.complete(joint, g.config.Hidden))
 }
 
 // mergeSlashes returns a path as seen by an upstream that decodes slashes and merges adjacent

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 	"unicode"
@@ -15,6 +16,7 @@ type normalPath struct {
 	decoded string
 	judged  string // decoded, with NUL for each encoded slash
 	slash   bool   // an encoded slash is in it
+	mark    bool   // an encoded "?" or "#" is in it
 }
 
 // plainBytes are those that Go's default escaping leaves as they are.
@@ -92,6 +94,9 @@ func normalizeEscaped(s string) (n normalPath, fault string) {
 			return n, "the path contains a semicolon"
 		case c == '#' && !coded:
 			return n, "the path contains a fragment"
+		case c == '?' || c == '#':
+			n.mark = true
+			escaped = append(escaped, '%', upperHex[c>>4], upperHex[c&15])
 		case c == '/' && coded:
 			n.slash = true
 			escaped, judged = append(escaped, "%2F"...), append(judged, 0)
@@ -105,9 +110,41 @@ func normalizeEscaped(s string) (n normalPath, fault string) {
 	}
 	n.escaped, n.judged, n.decoded = string(escaped), string(judged), string(judged)
 	if n.slash {
-		n.decoded = strings.ReplaceAll(n.judged, "\x00", "/")
+		n.decoded = decodeSlashes(n.judged)
 	}
-	return n, n.fault()
+	fault = n.fault()
+	for _, front := range n.fronts() {
+		fault = cmp.Or(fault, front.fault())
+	}
+	return n, fault
+}
+
+// decodeSlashes returns a path with "/" for each encoded slash.
+func decodeSlashes(judged string) string { return strings.ReplaceAll(judged, "\x00", "/") }
+
+// fronts returns the paths that upstreams read which decode a path before they cut off the query or the fragment: what is
+// in front of an encoded "?", and in front of an encoded "#". There are none in most paths.
+func (n normalPath) fronts() (fronts []normalPath) {
+	if !n.mark {
+		return nil
+	}
+	for _, mark := range []string{"?", "#"} {
+		if judged, _, found := strings.Cut(n.judged, mark); found {
+			fronts = append(fronts, normalPath{judged: judged, decoded: decodeSlashes(judged), slash: strings.Contains(judged, "\x00")})
+		}
+	}
+	return fronts
+}
+
+// OtherReadings returns the other paths, escaped, that some upstreams read in the path of u and whose rules apply as well.
+func OtherReadings(u *url.URL) (paths []string) {
+	n, _ := normalizePath(u)
+	for _, mark := range []string{"%3F", "%23"} {
+		if front, _, found := strings.Cut(n.escaped, mark); found {
+			paths = append(paths, front)
+		}
+	}
+	return paths
 }
 
 func (n normalPath) fault() string {

@@ -21,16 +21,14 @@ func (g *Guard) Permits(access *token.Access, method, path string) bool {
 			return false
 		}
 	}
-	at, safe := g.ruleFor(method, n)
+	_, needed, safe := g.ruleFor(method, n)
 	switch {
-	case !safe:
+	case !safe || needed == nil:
 		return false
-	case at < 0:
-		return g.open && access != nil
-	case g.rules[at].Public:
+	case needed.Public:
 		return true
 	}
-	return access != nil && oauth.Subset(g.rules[at].Scopes, access.Scopes)
+	return access != nil && oauth.Subset(needed.Scopes, access.Scopes)
 }
 
 // HasRulesBelow reports whether a rule names this escaped path, or one below it. A rule for everything, such as /*, does
@@ -56,9 +54,9 @@ func (g *Guard) Needs(method, path string) (scopes []string, public, denied bool
 	if fault != "" {
 		return nil, false, true
 	}
-	at := g.tree.find(method, n.judged)
-	if at < 0 {
-		return nil, false, !g.open
+	_, needed, _ := g.ruleFor(method, n)
+	if needed == nil {
+		return nil, false, true
 	}
-	return g.rules[at].Scopes, g.rules[at].Public, false
+	return needed.Scopes, needed.Public, false
 }

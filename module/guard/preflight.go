@@ -40,11 +40,12 @@ func (g *Guard) passPreflight(r *http.Request, d Decision, path normalPath) Deci
 	if !ok {
 		return d.refuse(NoRule, http.StatusForbidden, "forbidden", noPreflight)
 	}
+	var needed *rule
 	var safe bool
-	if d.Rule, safe = g.ruleFor(asked, path); !safe {
+	if d.Rule, needed, safe = g.ruleFor(asked, path); !safe {
 		return d.refuse(BadRequest, http.StatusBadRequest, "bad_request", encodedSlash)
 	}
-	if d.Rule < 0 && !g.open {
+	if needed == nil {
 		return d.refuse(NoRule, http.StatusForbidden, "forbidden", noPreflight)
 	}
 	if g.config.Attempts != nil {

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 )
 
@@ -25,6 +26,16 @@ func CarriesToken(query string) bool { return carriesParam(query, "access_token"
 // POST.
 var methodParams = append([]string{"_method"}, methodHeaders...)
 
+// overridingParam returns the parameter in a URL that overrides the method, "" for none. Upstreams that decode a path before
+// they cut off the query also find it behind an encoded "?".
+func overridingParam(u *url.URL) string {
+	if name := methodParam(u.RawQuery); name != "" {
+		return name
+	}
+	_, query, _ := strings.Cut(u.Path, "?")
+	return methodParam(query)
+}
+
 // methodParam returns the parameter of a query that overrides the method, "" for none.
 func methodParam(query string) string {
 	for _, name := range methodParams {
@@ -40,7 +51,7 @@ var methodAliases = newAliases(methodHeaders)
 // MayOverrideMethod reports whether some upstream might run a request as one of another method. It does not look into the
 // body.
 func MayOverrideMethod(r *http.Request) bool {
-	if methodParam(r.URL.RawQuery) != "" {
+	if overridingParam(r.URL) != "" {
 		return true
 	}
 	for name := range r.Header {

@@ -19,6 +19,8 @@ func TestRouteMatchesEverySpellingOfItsPaths(t *testing.T) {
 		{"/export;x=1", true}, {"/;/export", true}, {"/x/..;/export", true}, {"/%5cexport", true}, {"/export%00.html", true}, {"/export%20", true},
 		{"/export.", true}, {"/export./", true}, {"/%2565xport", true}, {"/%25252565xport", true}, {"/%25u0065xport", true}, {"//host/export", true},
 		{"/jobs;x/7", true}, {"/jobs/;x", true}, {"/jobs%5c7", true}, {"/jobs./7", true}, {"/jobs;x", false}, {"/x;/export", false},
+		{"/export%3F", true}, {"/export%3fa=b", true}, {"/export%23", true}, {"/export%253Fa", true}, {"/x/..%3F/export", false}, {"/export/..%3F", true},
+		{"/x/../export%3F/..", true}, {"/jobs/7%3F/8", true}, {"/jobs%3F/7", false}, {"/x%3F/export", false},
 		{"/exports", false}, {"/", false}, {"http://api.example", false}, {"*", false},
 	} {
 		u, err := url.ParseRequestURI(c.target)
@@ -73,7 +75,7 @@ func TestRouteOfAnAmbiguousPath(t *testing.T) {
 		}
 	}
 	greatest := func(i, other int) bool { return i > other }
-	for path, want := range map[string]int{"/cheap/../dear": 1, "/cheap/x": 0, "/cheap/..;/dear": 1, "/cheap/%64ear": 0, `/cheap\..\dear`: 1} {
+	for path, want := range map[string]int{"/cheap/../dear": 1, "/cheap/x": 0, "/cheap/..;/dear": 1, "/cheap/%64ear": 0, `/cheap\..\dear`: 1, "/dear?/x": 1, "/cheap/x?": 0, "/dear#": 1} {
 		if got := routes.Find("GET", &url.URL{Path: path}, greatest); got != want {
 			t.Errorf("%s: %d, want %d", path, got, want)
 		}

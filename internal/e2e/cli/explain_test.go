@@ -69,6 +69,7 @@ func TestExplainMatchesTheGuardsDecision(t *testing.T) {
 	for _, path := range []string{
 		"/read", "/read/7", "/READ/7", "/%72ead", "/read/", "/public", "/public/x", "/PUBLIC", "/none", "/", "/read/a%2fb", "/public/../read",
 		"/public/%2e%2e/read", "//read", "/read%00", "/read;x=1", "/read/%252e", "/read\\x", "/read?access_token=x", "/read?a=b", "/r%C3%A4d", "/read/%ff", "/read%zz", "/read#x",
+		"/read/What%3F", "/read%3F", "/read/..%3F",
 	} {
 		requests = append(requests, request{"GET", path})
 	}
@@ -125,6 +126,9 @@ func TestExplainNamesTheRuleAndNeededScopes(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	if v := explained(t, g, "GET", g.API+"/other", "--config", file, "--scope", "read")[0].Guards[0]; v.Status != 403 || v.Rule != 0 || v.Words != "otherwise deny" || v.Needs != nil {
+		t.Errorf("%+v", v)
+	}
+	if v := explained(t, g, "GET", g.API+"/public/a%3fb", "--config", file)[0]; len(v.Notes) != 1 || !strings.Contains(v.Notes[0], "read /public/a;") {
 		t.Errorf("%+v", v)
 	}
 	if v := explained(t, g, "GET", g.ID+"/authorize", "--config", file)[0]; v.Then != "oauth_server" || len(v.Guards) != 0 {

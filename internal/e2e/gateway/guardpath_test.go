@@ -16,7 +16,7 @@ var spellings = []string{
 	"/public/../admin", "/public/..%2fadmin", "/public/..%2Fadmin", "/public/..%5cadmin", "/public/..%5Cadmin", "/public/..;/admin", "/public/..;x=1/admin",
 	"/public;/../admin", "//admin", "///admin", "/public//../admin", "/ADMIN", "/Admin", "/%61dmin", "/%41DMIN", "/admin/.", "/admin/..", "/admin/./", "/./admin",
 	"/admin%2f", "/admin%2F", "/admin%5c", "/admin%00", "/admin%00.png", "/public%00/../admin", "/admin%252f", "/%2561dmin", "/public/%2e%2e/admin",
-	"/public/%2e%2e%2fadmin", "/public/%252e%252e/admin", "/public/.%2e/admin", "/admin#", "/public#/../admin", "/public%23/../admin", "/admin?", "/admin?/public",
+	"/public/%2e%2e%2fadmin", "/public/%252e%252e/admin", "/public/.%2e/admin", "/admin#", "/public#/../admin", "/public%23/../admin", "/public/..%3F", "/public/..%23", "/public%3F", "/admin%3F", "/admin%3f/../public", "/admin%23", "/admin%253F", "/admin?", "/admin?/public",
 	`/admin\`, `/public\..\admin`, `/\admin`, "/admin/", "/admin//", "/admin;x", "/admin;/x", "/admin%3b", "/admin%20", "/admin%09", "/admin%0a", "/admin%0d%0aX:1",
 	"/admin%c0%af", "/public/%c0%ae%c0%ae/admin", "/public/%u002e%u002e/admin", "/public%2f..%2fadmin", "/public%2f%2e%2e%2fadmin", "/%2fadmin", "/public/x/../../admin",
 	"/admin..", "/admin%2e", "/admin%2e%2e", "/public/..%c0%afadmin", "/%e2%80%8badmin", "/admin%",
@@ -103,6 +103,36 @@ func TestCaseVariantsOfIAreEqualForTheGuard(t *testing.T) {
 		t.Errorf("G40 another letter: %d %s", p.Status, p.Body)
 	}
 	wantHits(t, up, 1)
+}
+
+// TestEncodedMarkReachesNoOtherRule is G41. Some upstreams decode a path before they cut off the query or the fragment.
+func TestEncodedMarkReachesNoOtherRule(t *testing.T) {
+	g, up := startSite(t, strings.Replace(site, "\t\t$GUARD\n", "\t\tscope admin /wiki/*/edit\n\t\tpublic /wiki/*\n\t\totherwise token\n", 1))
+	access, _ := wantTokens(t, g.Token(t, machine, credentialsForm))
+	read := "Authorization: Bearer " + access
+	for _, target := range []string{"/admin%3F", "/admin%3fa=b", "/ADMIN%3F/x", "/%61dmin%23", "/admin/users%23x%3Fy", "/wiki/What%3F/edit", "/wiki/x/edit%3F"} {
+		t.Run("G41 "+target, func(t *testing.T) {
+			wantChallenge(t, harness.Wire(t, g.API, "GET "+target, read), up, http.StatusForbidden, "insufficient_scope")
+			wantChallenge(t, harness.Wire(t, g.API, "GET "+target), up, http.StatusUnauthorized, "")
+		})
+	}
+	for target, seen := range map[string]string{"/wiki/What%3f": "/wiki/What%3F", "/wiki/C%23/x": "/wiki/C%23/x", "/public/%3F": "/public/%3F"} {
+		t.Run("G41 a title: "+target, func(t *testing.T) {
+			p := harness.Wire(t, g.API, "GET "+target)
+			if hits := wantHits(t, up, 1); p.Status != http.StatusOK || len(hits) == 1 && hits[0].RequestURI != seen {
+				t.Errorf("%d, %v", p.Status, hits)
+			}
+		})
+	}
+	for _, target := range []string{"/wiki/..%3F", "/public/x%3F_method=DELETE", "/wiki/a%253F"} {
+		t.Run("G41 refused: "+target, func(t *testing.T) {
+			p := harness.Wire(t, g.API, "GET "+target, read)
+			wantHits(t, up, 0)
+			if p.Status != http.StatusBadRequest {
+				t.Errorf("%d %s", p.Status, p.Body)
+			}
+		})
+	}
 }
 
 // publicInEveryReading reports that a target is /public or below it however it is

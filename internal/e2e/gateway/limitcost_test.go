@@ -32,7 +32,8 @@ func TestPathSpellingsCannotReduceTheCost(t *testing.T) {
 		cost int
 	}{
 		{"GET /export", 10}, {"GET /export?x=1", 10}, {"GET //export", 10}, {"GET /./export", 10}, {"GET /x/../export", 10}, {"GET /%65xport", 10},
-		{"GET /EXPORT", 10}, {"GET /export/.", 10}, {"GET /x/%2e%2e/export", 10}, {"GET /export#x", 1}, // it goes on as /export%23x
+		{"GET /EXPORT", 10}, {"GET /export/.", 10}, {"GET /x/%2e%2e/export", 10}, {"GET /export#x", 10}, // it goes on as /export%23x
+		{"GET /export%3F", 10}, {"GET /export%3Fx=1", 10}, {"GET /export%23", 10}, {"GET /export%253F", 10}, {"GET /x%3F/../export", 10}, {"GET /x%3F/export", 1},
 		{"GET http://localhost:" + strconv.Itoa(port), 10}, {"GET http://localhost:" + strconv.Itoa(port) + "/export", 10}, {"GET /", 10}, {"GET /x/..", 10},
 		{"GET /export;x=1", 10}, {"GET /;/export", 10}, {"GET /x/..;/export", 10}, {"GET /%5Cexport", 10}, {"GET /x%5C..%5Cexport", 10},
 		{"GET /%2565xport", 10}, {"GET /export%00", 10}, {"GET /export%20", 10}, {"GET /export.", 10}, {"get /export", 10},
@@ -75,6 +76,7 @@ func TestMethodOverridesCannotReduceTheCost(t *testing.T) {
 		{"POST /export", "X-A: b", 3}, {"GET /export", "X-A: b", 1}, {"DELETE /export", "X-A: b", 10},
 		{"POST /export", "X-HTTP-Method-Override: DELETE", 10}, {"POST /export", "x-http-method: delete", 10}, {"POST /export", "X-Method-Override: PATCH", 10},
 		{"GET /export?_method=DELETE", "X-A: b", 10}, {"POST /export?a=1&%5Fmethod=DELETE", "X-A: b", 10}, {"POST /export?payment_method=x", "X-A: b", 3},
+		{"GET /export%3F_method=DELETE", "X-A: b", 10},
 		{"GET /export?X-HTTP-Method-Override=DELETE", "X-A: b", 10}, // as ServiceStack reads it
 		{"GET /reports", "X-A: b", 1}, {"GET /reports?_method=DELETE", "X-A: b", 50}, {"GET /reports", "X-Method-Override: PATCH", 50},
 		{"GET /named", "X-A: b", 2}, {"GET /named?_method=PATCH", "X-A: b", 40}, // as a method that no cost names

@@ -33,16 +33,28 @@ func Decoded(path string) (decoded []string, all bool) {
 }
 
 // Readings returns the paths that servers may read in a decoded path: the path as it is, the path with its dot segments
-// resolved, and what follows an authority. They are without empty segments, path parameters and everything else that
-// some servers drop. A slash at the end stays.
+// resolved, and what follows an authority; the same for what is in front of a "?" or "#", which servers cut off that
+// decode a path first. They are without empty segments, path parameters and everything else that some servers drop. A
+// slash at the end stays.
 func Readings(path string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if IsPlain(path) {
 			yield(path)
 			return
 		}
-		_ = yield(plain(path)) && yield(plain(resolveDots(path))) && yieldRest(path, yield)
+		_ = yieldWhole(path, yield) && yieldFront(path, '?', yield) && yieldFront(path, '#', yield)
 	}
+}
+
+// yieldWhole yields the readings of a path that nothing is cut off from.
+func yieldWhole(path string, yield func(string) bool) bool {
+	return yield(plain(path)) && yield(plain(resolveDots(path))) && yieldRest(path, yield)
+}
+
+// yieldFront yields the readings of what is in front of a mark, if there is one.
+func yieldFront(path string, mark byte, yield func(string) bool) bool {
+	end := strings.IndexByte(path, mark)
+	return end < 0 || yieldWhole(path[:end], yield)
 }
 
 // yieldRest yields the path that servers find if they parse a request's target as a reference (RFC 3986 section 4.2):
@@ -62,7 +74,7 @@ func IsPlain(path string) bool {
 	last := byte(0)
 	for i := range len(path) {
 		c := path[i]
-		if c <= ' ' || c > '~' || c == '%' || c == ';' || c == '\\' || c == '/' && (last == '/' || last == '.') {
+		if c <= ' ' || c > '~' || c == '%' || c == ';' || c == '?' || c == '#' || c == '\\' || c == '/' && (last == '/' || last == '.') {
 			return false
 		}
 		last = c

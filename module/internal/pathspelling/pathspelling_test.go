@@ -29,7 +29,7 @@ func TestPlainPathHasNoOtherReading(t *testing.T) {
 	paths, plains := []string{""}, 0
 	for range 6 {
 		for _, p := range slices.Clone(paths) {
-			for _, c := range []string{"/", "a", ".", ";", `\`, " ", "\x00", "é", "\x7f"} {
+			for _, c := range []string{"/", "a", ".", ";", `\`, " ", "\x00", "é", "\x7f", "?", "#"} {
 				if len(p) < 6 {
 					paths = append(paths, p+c)
 				}
@@ -84,6 +84,13 @@ func TestReadings(t *testing.T) {
 		{"/a/b/..", []string{"/a/b/", "/a/"}},
 		{"/a/b/.;x", []string{"/a/b/"}},
 		{"/..", []string{"/"}},
+		// What servers cut off that decode a path first.
+		{"/a?b", []string{"/a?b", "/a"}},
+		{"/a#b", []string{"/a#b", "/a"}},
+		{"/a?b#c", []string{"/a?b#c", "/a", "/a?b"}},
+		{"/a#b?c", []string{"/a#b?c", "/a#b", "/a"}},
+		{"/a/../b;x?c", []string{"/a/b", "/b", "/a/b", "/b"}},
+		{"/?", []string{"/?", "/"}},
 		// An authority, which parsers of references take from the target.
 		{"//host", []string{"/host"}},
 		{"//host/token", []string{"/host/token", "/token"}},

@@ -61,9 +61,7 @@ func (p Paths) hasSpelling(path string) bool {
 			return true
 		}
 	}
-	// A client that encodes its whole address sends the query as part of the path.
-	end := strings.IndexAny(path, "?#")
-	return end >= 0 && p.hasSpelling(path[:end])
+	return false
 }
 
 func (p Paths) hasFolded(path string) bool {

@@ -170,14 +170,17 @@ func (e *Explainer) judge(raw json.RawMessage, r *http.Request) (Verdict, error)
 	} else {
 		v.Words = "otherwise " + cmp.Or(g.Otherwise, "deny")
 	}
+	for _, path := range guard.OtherReadings(r.URL) {
+		e.note("APIs that decode the path before they cut off the query or fragment read %s; a request needs what the rules of both paths require", path)
+	}
 	if r.Method == http.MethodOptions {
 		e.note("%s", preflightNote(&g))
 	}
 	switch d.Reason {
 	case guard.NoCredentials, guard.Valid, guard.InsufficientScope:
 		v.Needs = &Needs{Issuer: c.Issuer, Audience: c.Audience, Scopes: []string{}}
-		if d.Rule >= 0 {
-			v.Needs.Scopes = g.Rules[d.Rule].Scopes
+		if scopes, _, _ := policy.Needs(r.Method, v.Path); len(scopes) > 0 {
+			v.Needs.Scopes = scopes
 		}
 	}
 	return v, nil
