@@ -2,7 +2,6 @@ package restapi
 
 import (
 	"cmp"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -11,6 +10,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
 	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
+	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
 )
 
 // passThrough sends an undeclared request as it is. Only the version is taken out of the path where
@@ -29,17 +30,17 @@ func (h *REST) passThrough(w http.ResponseWriter, c *call) error {
 }
 
 // locator returns a function that turns addresses in the upstream's answer to r into the client's.
-func (h *REST) locator(c *call, r *http.Request) func(string) (string, bool) {
-	return func(location string) (string, bool) {
+func (h *REST) locator(c *call, r *http.Request) translate.Locate {
+	return func(location string, u translate.Use) (string, bool) {
 		to, err := url.Parse(location)
 		if err != nil {
 			return "", false
 		}
-		if to.Host != "" && !strings.EqualFold(to.Host, r.Host) && !hasHostPort(to, proxiedTo(r)) {
+		if to.Host != "" && !strings.EqualFold(to.Host, r.Host) && !httpx.HasHostPort(to, proxiedTo(r)) {
 			return location, true // somewhere else
 		}
 		to = r.URL.ResolveReference(to)
-		if at, ok := c.table.Locate(to.EscapedPath(), to.RawQuery); ok {
+		if at, ok := c.table.Locate(to.EscapedPath(), to.RawQuery, c.fits(u)); ok {
 			return c.Prefix + at, true
 		}
 		if !c.table.Empty() && h.Undeclared != "pass" {
@@ -58,12 +59,13 @@ func (h *REST) locator(c *call, r *http.Request) func(string) (string, bool) {
 	}
 }
 
-// hasHostPort reports whether an address names a host and port. Scripts leave out the default port
-// of the scheme.
-func hasHostPort(to *url.URL, hostport string) bool {
-	port := to.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "": "80", "https": "443"}[strings.ToLower(to.Scheme)]
+// fits returns what reports whether an operation is for a use of an address.
+func (c *call) fits(u translate.Use) func(*routes.Operation) bool {
+	switch u {
+	case translate.Read:
+		return routes.Reads
+	case translate.Repeat:
+		return routes.Repeats(c.Match.Operation, c.Request.Method)
 	}
-	return strings.EqualFold(net.JoinHostPort(to.Hostname(), port), hostport)
+	return routes.AnyOperation
 }

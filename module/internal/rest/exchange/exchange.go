@@ -45,7 +45,7 @@ type Exchange struct {
 	// MediaType is the one that the client asked for, "" for application/json.
 	MediaType string
 	// Locate turns an address of the API into the client's. Nil: addresses stay.
-	Locate func(location string) (string, bool)
+	Locate translate.Locate
 	// Surplus ends the request when nothing more of its answer is needed. It may be nil.
 	Surplus *responsewriter.Surplus
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
 )
 
-// Locate finds the client's path for an upstream's address, without host. Among several operations with
+// Locate finds the client's path for an upstream's address, without host, among the operations that fit. Of several with
 // the same upstream, reading ones take precedence.
-func (t *Table) Locate(path, query string) (string, bool) {
+func (t *Table) Locate(path, query string, fits func(*Operation) bool) (string, bool) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
 		return "", false
@@ -23,11 +23,32 @@ func (t *Table) Locate(path, query string) (string, bool) {
 	}
 	for _, at := range slices.Sorted(maps.Keys(candidates)) {
 		o := candidates[at]
+		if !fits(o) {
+			continue
+		}
 		if found, ok := o.Requests.Unmap(path, values); ok {
 			return o.pattern.Fill(found), true
 		}
 	}
 	return "", false
+}
+
+// AnyOperation is for Locate.
+func AnyOperation(*Operation) bool { return true }
+
+// Reads reports whether an operation reads. It is for Locate.
+func Reads(o *Operation) bool { return o.Method == http.MethodGet }
+
+// Repeats returns a function for Locate that reports whether an operation does the same as a client's own request, of which
+// own is the operation, or nil. A change must not become another one, though the upstream does both at one address.
+func Repeats(own *Operation, method string) func(*Operation) bool {
+	switch {
+	case own != nil && own.Method != http.MethodGet:
+		return func(o *Operation) bool { return o == own }
+	case own != nil || method == http.MethodHead:
+		return Reads
+	}
+	return func(o *Operation) bool { return o.Method == method }
 }
 
 // indexUpstreams indexes the operations by a key of their upstream's address, and numbers them in the order in

@@ -58,7 +58,7 @@ func TestUpstreamIndexKeepsItsOrder(t *testing.T) {
 		}
 		for _, path := range paths {
 			for _, query := range queries {
-				got, ok := table.Locate(path, query)
+				got, ok := table.Locate(path, query, AnyOperation)
 				want, wanted := linearLocate(table, path, query)
 				if got != want || ok != wanted {
 					t.Fatalf("seed %d: %s?%s is %q, want %q", seed, path, query, got, want)
@@ -71,6 +71,28 @@ func TestUpstreamIndexKeepsItsOrder(t *testing.T) {
 	}
 	if found < 1000 {
 		t.Errorf("only %d addresses were found", found)
+	}
+}
+
+// An address that several operations have belongs to those that fit.
+func TestAddressIsLocatedForThoseThatFit(t *testing.T) {
+	table, err := New([]resource.Resource{{Path: "things", Routes: []resource.Route{
+		{Method: "POST", Path: "/things/{id}/start", Upstream: "/x/{id}/start"}, {Method: "POST", Path: "/things/{id}/stop", Upstream: "/x/{id}"},
+		{Method: "GET", Path: "/things/{id}", Upstream: "/x/{id}"},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string][5]string{
+		"/x/7": {"/things/7", "/things/7", "/things/7/stop", "", "/things/7"}, "/x/7/start": {"/things/7/start", "", "/things/7/start", "/things/7/start", ""}, "/y": {},
+	} {
+		for i, fits := range []func(*Operation) bool{
+			AnyOperation, Reads, Repeats(nil, "POST"), Repeats(table.operations[0], "POST"), Repeats(nil, "HEAD"),
+		} {
+			if got, ok := table.Locate(path, "", fits); got != want[i] || ok != (want[i] != "") {
+				t.Errorf("%s, %d: %q %t, want %q", path, i, got, ok, want[i])
+			}
+		}
 	}
 }
 

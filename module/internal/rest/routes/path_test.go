@@ -60,10 +60,10 @@ func TestIDMatchesOneSegmentUnlessExpressionAllowsMore(t *testing.T) {
 	if _, _, refused := table.Match("PUT", "/pages/a%2Fb"); refused != nil {
 		t.Error("an expression does not hold for the other routes of the resource")
 	}
-	if path, ok := table.Locate("/api.php", "titles=1|3"); ok {
+	if path, ok := table.Locate("/api.php", "titles=1|3", AnyOperation); ok {
 		t.Errorf("an address of the upstream's is %s", path)
 	}
-	if path, _ := table.Locate("/api.php", "titles=a/b"); path != "/pages/a%2Fb" {
+	if path, _ := table.Locate("/api.php", "titles=a/b", AnyOperation); path != "/pages/a%2Fb" {
 		t.Errorf("an address of the upstream's is %q", path)
 	}
 	batch, _, _ := table.Match("PATCH", "/posts")

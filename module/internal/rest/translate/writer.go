@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
@@ -27,7 +26,7 @@ type Config struct {
 	// MediaType is the one that the client asked for, "" for application/json.
 	MediaType string
 	// Locate turns an upstream's address into the client's. Nil: addresses stay.
-	Locate func(location string) (string, bool)
+	Locate Locate
 }
 
 // Writer translates the answer that is written to it. Informational answers, 101, ranges of bytes,
@@ -140,74 +139,6 @@ func (w *Writer) dropBody(status int) {
 func (w *Writer) sendHeader() {
 	w.committed = true
 	w.ResponseWriter.WriteHeader(w.status)
-}
-
-// rewriteRedirect sends the client to the upstream's target, by the client's address. After a creation the
-// target may be the new resource; any other target, such as a sign-in page, does not show that there is one.
-func (w *Writer) rewriteRedirect(h http.Header) {
-	location := h.Get("Location")
-	if w.status == http.StatusMultipleChoices && location == "" && w.config.Answer.Plan == nil && envelope.IsJSON(mediaOf(h)) {
-		w.rewriteLocations()
-		w.sendHeader() // no redirect: a list of what there is to choose from
-		return
-	}
-	if location == "" || w.config.Locate == nil {
-		w.sendRedirect()
-		return
-	}
-	to, ok := w.config.Locate(location)
-	if !ok {
-		w.failure = &Failure{Kind: Redirect}
-		return
-	}
-	a := w.config.Answer
-	if a.Declares() && (!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//")) {
-		w.failure = &Failure{Redirect, errors.New("it leads to another host, expected JSON as is declared")}
-		return
-	}
-	h.Set("Location", to)
-	switch {
-	case w.status != http.StatusFound && w.status != http.StatusSeeOther:
-	case a.IsNewItem(to) && a.Shape.Readable:
-		w.status = a.Status
-	case a.IsUnreadableNewItem(to):
-		w.status = http.StatusCreated
-		h.Del("Location")
-	}
-	w.sendRedirect()
-}
-
-// sendRedirect sends the header of a redirect, and its body only if the request is undeclared. The body is a page that
-// repeats the upstream's own target, with its host and every parameter, or a resource that is not translated.
-// Content-Location describes that body.
-func (w *Writer) sendRedirect() {
-	if w.config.Answer.Unchanged() {
-		w.rewriteLocation("Content-Location")
-	} else {
-		w.dropBody(w.status)
-		w.Header().Del("Content-Location")
-	}
-	w.sendHeader()
-}
-
-// rewriteLocations translates the addresses in the header, and removes those that have no counterpart.
-func (w *Writer) rewriteLocations() {
-	w.rewriteLocation("Location")
-	w.rewriteLocation("Content-Location")
-}
-
-// rewriteLocation does so for one field.
-func (w *Writer) rewriteLocation(name string) {
-	h := w.Header()
-	at := h.Get(name)
-	if at == "" || w.config.Locate == nil {
-		return
-	}
-	if to, ok := w.config.Locate(at); ok && !w.config.Answer.IsUnreadableNewItem(to) {
-		h.Set(name, to)
-	} else {
-		h.Del(name)
-	}
 }
 
 // Write passes on, translates or swallows. Its error ends the upstream's answer.

@@ -197,7 +197,7 @@ func TestRedirectHasNoJSONWhereAnswersAreTranslated(t *testing.T) {
 			if location != "" {
 				header["Location"] = location
 			}
-			locate := func(at string) (string, bool) { return at, true }
+			locate := func(at string, _ Use) (string, bool) { return at, true }
 			g := through(Config{Answer: answerTo(t, things, "GET", "/things/1"), Locate: locate}, status, header, oneThing, 1000)
 			if g.failure != nil || g.Code != status || g.Body.Len() > 0 || g.Header().Get("Content-Length") != "" || g.Header().Get("Location") != location {
 				t.Errorf("%d to %q: %v %d %v %s", status, location, g.failure, g.Code, g.Header(), g.Body)
@@ -219,7 +219,7 @@ func TestChoicesPassWhereNothingIsDeclared(t *testing.T) {
 }
 
 func TestUndeclaredRedirectKeepsItsBody(t *testing.T) {
-	locate := func(at string) (string, bool) { return "/v1" + at, true }
+	locate := func(at string, _ Use) (string, bool) { return "/v1" + at, true }
 	for _, status := range []int{300, 302, 303} {
 		for location, want := range map[string]string{"": "", "/a": "/v1/a"} {
 			header := map[string]string{"Content-Type": htmlLabel, "Content-Location": "/b", "Etag": `"1"`}
@@ -305,7 +305,7 @@ func TestBrokenListStreamNeverEndsCleanly(t *testing.T) {
 }
 
 func TestCreationsAndDeletions(t *testing.T) {
-	locate := func(at string) (string, bool) {
+	locate := func(at string, _ Use) (string, bool) {
 		to, ok := map[string]string{"/t.php?n=7": "/things/7", "https://cdn.example/x": "https://cdn.example/x"}[at]
 		return to, ok
 	}

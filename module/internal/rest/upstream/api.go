@@ -74,13 +74,13 @@ func Secret(to operation.Route) func(text string) bool {
 
 // WithoutSecrets returns a locator that drops addresses with a text that clients must not be told:
 // APIs repeat the address that they were asked at.
-func WithoutSecrets(to operation.Route, locate func(string) (string, bool)) func(string) (string, bool) {
+func WithoutSecrets(to operation.Route, locate translate.Locate) translate.Locate {
 	secret := Secret(to)
 	if secret == nil {
 		return locate
 	}
-	return func(location string) (string, bool) {
-		at, ok := locate(location)
+	return func(location string, u translate.Use) (string, bool) {
+		at, ok := locate(location, u)
 		if secret(at) {
 			return "", false
 		}

@@ -1,4 +1,4 @@
-package restapi
+package httpx
 
 import (
 	"net/url"
@@ -19,7 +19,7 @@ func TestUpstreamAddressMatchesWithoutDefaultPort(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := hasHostPort(to, c.hostport); got != c.want {
+		if got := HasHostPort(to, c.hostport); got != c.want {
 			t.Errorf("%s of %s: %v", c.location, c.hostport, got)
 		}
 	}
