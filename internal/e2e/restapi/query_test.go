@@ -52,6 +52,7 @@ func TestQueriesOfTheGatewayHaveNoPlusForABlank(t *testing.T) {
 		{"/plain/1?a=b%20c&d=e%2Bf", "a=b%20c&d=e%2Bf&ownerId=me&meta.role=user&filter%5Bwhere%5D%5Bowner%5D=me"},
 		{"/plain/1?filter[limit]=2&meta.x=1", "filter%5Blimit%5D=2&meta.x=1&ownerId=me&meta.role=user&filter%5Bwhere%5D%5Bowner%5D=me"},
 		{"/declared/1?ownerId.by=x", "ownerId.by=x&ownerId=me"},
+		{"/declared/1?meta.x=", "meta.x=&ownerId=me"}, {"/declared/1?meta.x&ownerId.by=x", "meta.x=&ownerId.by=x&ownerId=me"}, // as STYLES= of WMS
 	} {
 		p := r.do("reader", "GET", c.path, "")
 		if p.Status != 200 {
@@ -108,6 +109,7 @@ func TestClientCannotSendAPartOfAGatewayParameter(t *testing.T) {
 		wantError(t, r.do("reader", "GET", "/plain/1?"+url.QueryEscape(name)+"=other", ""), 400, "invalid_parameter", name)
 	}
 	wantError(t, r.do("reader", "GET", "/declared/1?ownerId.0=other", ""), 400, "invalid_parameter", "ownerId.0")
+	wantError(t, r.do("reader", "GET", "/books?q=", ""), 400, "invalid_parameter", "q") // a filter
 	for _, path := range []string{"/titles/T2%22,%22owner%22:%22other", "/disks/T2%22,%22owner%22:%22other"} {
 		wantError(t, r.do("reader", "GET", path, ""), 404, "not_found", "")
 	}

@@ -28,7 +28,7 @@ func table(t *testing.T) *routes.Table {
 		},
 	}, {
 		Path: "titles", Routes: []resource.Route{{Method: "GET", Path: "/titles/{title:[^/]+}", Upstream: "/t?q=%7B%22t%22:%22{title}%22%7D&r={title}"}},
-	}, {Path: "notes", Fixed: []resource.Fixed{{Name: "ownerId", Value: "me"}, {Name: "meta.role", Value: "user"}, {Name: "filter[owner]", Value: "me"}}}})
+	}, {Path: "notes", Fixed: []resource.Fixed{{Name: "ownerId", Value: "me"}, {Name: "meta.role", Value: "user"}, {Name: "filter[owner]", Value: "me"}}}, {Path: "maps", Query: []list.Name{{Name: "styles", Upstream: "STYLES"}}}, {Path: "logs"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,6 +53,14 @@ func TestRequestsAreMappedToTheUpstream(t *testing.T) {
 		{"GET", "/notes/7", "filter[owner][0]=x", "", "400 filter[owner][0]"},
 		{"GET", "/notes/7", "filter[state]=open", "", "GET /notes/7?filter%5Bstate%5D=open"},
 		{"POST", "/notes", "", `{"filter":{"state":"open"}}`, "400 filter"},
+		// What is declared may be empty, as STYLES of WMS, but not what is only a convention.
+		{"GET", "/maps/7", "styles=", "", "GET /maps/7?STYLES="},
+		{"GET", "/maps/7", "styles", "", "GET /maps/7?STYLES="},
+		{"GET", "/maps/7", "styles=" + strings.Repeat("x", list.MaxText), "", "GET /maps/7?STYLES=" + strings.Repeat("x", list.MaxText)},
+		{"GET", "/maps/7", "styles=" + strings.Repeat("x", list.MaxText+1), "", "400 styles"},
+		{"GET", "/maps/7", "styles=%00", "", "400 styles"},
+		{"GET", "/maps/7", "styles=&styles=", "", "400 styles"},
+		{"GET", "/logs", "state=", "", "400 state"},
 		{"GET", "/titles/a'b c", "", "", "GET /t?q=%7B%22t%22:%22a%27b%20c%22%7D&r=a%27b%20c"},
 		{"GET", "/titles/a\",\"x\":\"b", "", "", "404 "},
 		{"GET", "/titles/a\\", "", "", "404 "},

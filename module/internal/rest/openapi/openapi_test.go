@@ -206,6 +206,12 @@ func TestDefaultConventionsAreDescribed(t *testing.T) {
 		t.Errorf("the page of a list: %s", page)
 	}
 	d.is(`"string"`, "paths", "/notes", "patch", "requestBody", "content", "application/json", "schema", "items", "properties", "path", "type")
+	read, _ := json.Marshal(d.at("paths", "/words/{id}", "get", "parameters"))
+	all, _ := json.Marshal(d.at("paths", "/notes", "get", "parameters"))
+	if empty, least := `"allowEmptyValue":true`, `"minLength":1`; !strings.Contains(string(read), empty) || !strings.Contains(string(read), `"minLength":0`) ||
+		strings.Contains(string(all), empty) || !strings.Contains(string(all), least) {
+		t.Errorf("declared parameters may be empty: %s; conventional ones may not: %s", read, all)
+	}
 }
 
 func TestOperationIDsAndPathsAreUnique(t *testing.T) {

@@ -3,6 +3,7 @@ package openapi
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/rest/list"
@@ -51,13 +52,20 @@ func passedOn(op object, o *routes.Operation) {
 	}
 	for _, name := range names {
 		schema, about := text(), "Passed on to the API."
-		switch name {
-		case "page":
+		declared := slices.ContainsFunc(o.Resource.Query, func(n list.Name) bool { return n.Name == name })
+		switch {
+		case declared:
+			schema["minLength"] = 0
+		case name == "page":
 			schema, about = object{"type": "integer", "minimum": 1}, "The page, from 1."
-		case "limit":
+		case name == "limit":
 			schema, about = object{"type": "integer", "minimum": 1}, "Items on a page."
 		}
-		addParameters(op, parameter("query", name, about, schema))
+		p := parameter("query", name, about, schema)
+		if declared {
+			p["allowEmptyValue"] = true
+		}
+		addParameters(op, p)
 	}
 	refuse(op, 400)
 }
