@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
@@ -13,18 +14,21 @@ import (
 func TestPartialDocumentsPassUnchanged(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, `"header_down": ["X-Own"], `+passing)
-	const one = `{"r":{"id":1}}`
+	const (
+		one   = `{"r":{"id":1}}`
+		image = "\x89PNG\r\n\x1a\n"
+	)
 	for _, c := range []struct {
 		name   string
 		status int
 		header http.Header
 		body   string
 	}{
-		{"a part", 206, http.Header{"Content-Type": {"application/json"}, "Content-Range": {"bytes 0-3/14"}}, one[:4]},
+		{"a part", 206, http.Header{"Content-Type": {"image/png"}, "Content-Range": {"bytes 0-3/8"}}, image[:4]},
 		{"what has not changed", 304, http.Header{"X-Own": {"y"}}, ""},
 		{"nothing", 204, http.Header{"X-Own": {"y"}}, ""},
 		{"lines of JSON", 200, http.Header{"Content-Type": {"application/x-ndjson"}}, one + "\n" + one + "\n"},
-		{"a picture", 200, http.Header{"Content-Type": {"image/png"}, "Etag": {`"p"`}, "Accept-Ranges": {"bytes"}}, "\x89PNG\r\n\x1a\n"},
+		{"a picture", 200, http.Header{"Content-Type": {"image/png"}, "Etag": {`"p"`}, "Accept-Ranges": {"bytes"}}, image},
 		{"a page", 200, http.Header{"Content-Type": {"text/html; charset=utf-8"}}, "<!DOCTYPE html><title>x</title>"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -70,6 +74,36 @@ func TestPartOfAListIsAPage(t *testing.T) {
 	}
 }
 
+// S02: Apache up to 2.4.62 reads Request-Range like Range. From a part of a resource nothing could be dropped.
+func TestPartOfAResourceDoesNotPassWithWhatIsDropped(t *testing.T) {
+	unasked := false
+	u := newRecorded(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Range") == "" {
+			r.Header.Set("Range", r.Header.Get("Request-Range"))
+		}
+		if unasked {
+			r.Header.Set("Range", "bytes=1-")
+		}
+		w.Header().Set("Content-Type", "application/json")
+		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(`{"id":1,"hash":"hidden"}`))
+	})
+	g := harness.Prepare(t)
+	g.Start(t, strings.ReplaceAll(worded("to $LEGACY\nresource people {\n\t\t\tdrop hash\n\t\t\tetag\n\t\t}\n"), "$LEGACY", u.Addr))
+	r := &rig{g, t, make(map[string]string)}
+	for _, unasked = range []bool{false, true} {
+		for _, name := range []string{"Range", "Request-Range"} {
+			for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete} {
+				for _, part := range []string{"bytes=1-", "bytes=1-3,5-"} {
+					p := r.do("writer", method, "/people/1", `{}`, name, part, "Content-Type", "application/json")
+					if strings.Contains(p.Body, "hidden") || p.Status == http.StatusPartialContent || method == http.MethodGet && (p.Status == http.StatusOK) == unasked {
+						t.Errorf("%s with %s: %s: %d %s", method, name, part, p.Status, p.Body)
+					}
+				}
+			}
+		}
+	}
+}
+
 // Many an upstream labels what has no body.
 func TestEmptyAnswersAreNotParsedWhateverTheirType(t *testing.T) {
 	u := harness.NewUpstream(t)
@@ -100,12 +134,12 @@ func TestTranslatedAnswersForwardNoRangeOrETagHeaders(t *testing.T) {
 		w.Header().Set("Accept-Ranges", "bytes")
 		w.Header().Set("Digest", "sha-256=x")
 		w.Header().Set("Last-Modified", "Sat, 21 Nov 2026 18:00:00 GMT")
-		if q.Header.Get("Range")+q.Header.Get("If-None-Match")+q.Header.Get("If-Modified-Since")+q.Header.Get("If-Range") != "" {
+		if q.Header.Get("Range")+q.Header.Get("If-None-Match")+q.Header.Get("If-Modified-Since")+q.Header.Get("If-Range")+q.Header.Get("Request-Range") != "" {
 			t.Errorf("the upstream hears %v", q.Header)
 		}
 		says("application/json", `{"r":{"id":1}}`)(w, q)
 	})
-	p := r.do("reader", http.MethodGet, "/things/1", "", "Range", "bytes=0-3", "If-Range", `"raw"`, "If-None-Match", `"raw"`, "If-Modified-Since", "Sat, 21 Nov 2026 18:00:00 GMT")
+	p := r.do("reader", http.MethodGet, "/things/1", "", "Range", "bytes=0-3", "Request-Range", "bytes=0-3", "If-Range", `"raw"`, "If-None-Match", `"raw"`, "If-Modified-Since", "Sat, 21 Nov 2026 18:00:00 GMT")
 	if h := p.Header; p.Status != 200 || !strings.HasPrefix(p.Body, `{"id":1,`) || h.Get("Etag")+h.Get("Accept-Ranges")+h.Get("Digest") != "" {
 		t.Errorf("%d %v %s", p.Status, h, p.Body)
 	}

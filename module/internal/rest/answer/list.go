@@ -64,6 +64,9 @@ func (a *Answer) complete(e *splice.Editor) bool {
 	return l.Complete == nil || l.Complete.Holds(e.Captured(a.Shape.cursorSlot()+len(l.Cursors)))
 }
 
+// IsList reports whether the answer is a list, or may be one.
+func (a *Answer) IsList() bool { return a.Kind == resource.List || a.MayBeList() }
+
 // IsEmptyPage reports whether a list that is missing in an answer is an empty one: as declared, or because the number
 // of all elements says so. Some APIs leave an empty list out. e is the editor of the body, which has read all of it.
 func (a *Answer) IsEmptyPage(e *splice.Editor, h http.Header) bool {

@@ -105,7 +105,7 @@ func changeRequest(c *operation.Call, item routes.Match, g Group, effort *valida
 // item. An Idempotency-Key becomes one for each item: an API that honours the client's own would
 // take the second change for a repetition of the first.
 func dropBatchFields(c *operation.Call, item routes.Match, up *mapping.Upstream) {
-	for _, name := range []string{"If-Modified-Since", "If-Range", "Range", "Prefer", "Content-Digest", "Repr-Digest", "Content-Md5", "Digest"} {
+	for _, name := range []string{"If-Modified-Since", "If-Range", "Range", "Request-Range", "Prefer", "Content-Digest", "Repr-Digest", "Content-Md5", "Digest"} {
 		up.Set[name] = nil
 	}
 	up.Set[operation.KeyHeader] = nil

@@ -72,7 +72,7 @@ type Conditions struct {
 
 // Fields are those of conditional requests and of parts. None fits an upstream whose
 // answers are translated.
-var Fields = []string{"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range", "Range"}
+var Fields = []string{"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range", "Range", "Request-Range"}
 
 // Parse reads the conditions of a request.
 func Parse(h http.Header) (c Conditions, refused *envelope.Refusal) {

@@ -3,6 +3,7 @@ package mapping
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
@@ -53,8 +54,14 @@ type request struct {
 	values []string // of the path's placeholders, decoded
 }
 
+// ranges are the client's header fields that ask for a part of the answer. Apache up to 2.4.62 reads Request-Range, too.
+var ranges = []string{"Range", "Request-Range", "If-Range"}
+
 // unconditional are the client's header fields that a read by POST must not have.
-var unconditional = []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since"}
+var unconditional = slices.Concat(ranges, []string{"If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since"})
+
+// untranslated are those that do not fit an answer that is translated.
+var untranslated = slices.Concat(ranges, []string{"If-None-Match", "If-Modified-Since", "Te"})
 
 // Request maps a request, with the decoded values of its path, or refuses it.
 func (m *Mapping) Request(values []string, a Asked) (up Upstream, refused *envelope.Refusal) {
@@ -120,7 +127,7 @@ func (m *Mapping) setHeader(up *Upstream) {
 		if m.Resource.FromXML != nil {
 			up.Set.Set("Accept", "application/xml, text/xml;q=0.9, application/json;q=0.8")
 		}
-		for _, name := range []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since", "Te"} {
+		for _, name := range untranslated {
 			up.Set[name] = nil
 		}
 		if m.Route.Method == http.MethodGet { // those of a change are checked before
@@ -132,6 +139,8 @@ func (m *Mapping) setHeader(up *Upstream) {
 		// Answers that may be read should be neither compressed nor partial. Nor should those that a tag is made
 		// of: the reads before a change are not compressed as the client's reads are.
 		up.Set.Set("Accept-Encoding", "identity")
-		up.Set["Range"], up.Set["If-Range"] = nil, nil
+		for _, name := range ranges {
+			up.Set[name] = nil
+		}
 	}
 }

@@ -63,6 +63,15 @@ func notJSON(w *Writer, text []byte) *Failure {
 	return f
 }
 
+// refusedPart is what becomes of a part of an answer that is translated. A write has succeeded all the same.
+func refusedPart(w *Writer) *Failure {
+	f := &Failure{Syntax, fmt.Errorf("status 206 with Content-Range %q, a part of an answer that is to be edited as a whole, and nobody asked for one", w.Header().Get("Content-Range"))}
+	if w.config.Answer.Writes() {
+		f.Kind = Missing
+	}
+	return f
+}
+
 var errBomb = &Failure{Kind: Bomb}
 
 // kinds are the failures that errors of the editor and of the decoder stand for.

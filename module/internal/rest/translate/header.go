@@ -38,11 +38,27 @@ func charsetOf(h http.Header) string {
 	return charset
 }
 
+// byteRanges is the type of several parts.
+const byteRanges = "multipart/byteranges"
+
 // isByteRange reports whether a 206 is a range of bytes, which cannot be translated. Some APIs, such as PostgREST, send 206 if a list
 // has more elements: then Content-Range has another unit, or none.
 func isByteRange(h http.Header) bool {
 	unit, _, _ := strings.Cut(strings.TrimSpace(h.Get("Content-Range")), " ")
-	return strings.EqualFold(unit, "bytes") || mediaOf(h) == "multipart/byteranges"
+	return strings.EqualFold(unit, "bytes") || mediaOf(h) == byteRanges
+}
+
+// refusesPart reports whether a 206 is a part of what clients must not see unedited. The API was not asked for one.
+func (w *Writer) refusesPart() bool {
+	a, h := w.config.Answer, w.Header()
+	if a.Plan == nil && !(a.Writes() && a.Alters()) {
+		return false
+	}
+	if unlabelled := h.Get("Content-Range") == ""; !isByteRange(h) && (!unlabelled || a.IsList() || a.Writes()) {
+		return false
+	}
+	media := mediaOf(h)
+	return !a.Passes(media) || envelope.MaybeJSON(media) || media == byteRanges
 }
 
 func isAttachment(h http.Header) bool {

@@ -29,8 +29,8 @@ type Config struct {
 	Locate Locate
 }
 
-// Writer translates the answer that is written to it. Informational answers, 101, ranges of bytes,
-// 304 and errors pass untouched; event streams, attachments and what is no JSON do so
+// Writer translates the answer that is written to it. Informational answers, 101, 304
+// and errors pass untouched, and ranges of bytes where nothing is declared; event streams, attachments and what is no JSON do so
 // where nothing is declared of the answer, and where the resource passes their type.
 //
 // When the handler behind it has answered, Finish is called, and Release in any case.
@@ -81,7 +81,8 @@ func (w *Writer) WriteHeader(status int) {
 			h.Del("Location")
 		}
 	}
-	if status == http.StatusPartialContent && a.Plan != nil && !isByteRange(h) {
+	partial := status == http.StatusPartialContent
+	if partial && a.Plan != nil && !isByteRange(h) {
 		status = http.StatusOK
 	}
 	w.wrote, w.status = true, status
@@ -89,6 +90,9 @@ func (w *Writer) WriteHeader(status int) {
 		a.Status = 0
 	}
 	switch {
+	case partial && w.refusesPart():
+		w.noteFailure(refusedPart(w))
+		return
 	case status >= 300 && status < 400 && status != http.StatusNotModified:
 		w.rewriteRedirect(h)
 		return

@@ -150,7 +150,7 @@ func TestAnswersNotToBeTranslatedPassUnchanged(t *testing.T) {
 		header map[string]string
 		body   string
 	}{
-		{"a part", 206, map[string]string{"Content-Type": jsonType, "Content-Range": "bytes 0-1/9"}, `{"`},
+		{"a part", 206, map[string]string{"Content-Type": "image/png", "Content-Range": "bytes 0-1/9"}, `{"`},
 		{"not modified", 304, map[string]string{"Etag": `"x"`}, ""},
 		{"no content", 204, nil, ""},
 		{"an error", 404, map[string]string{"Content-Type": jsonType}, `{"error":1}`},
@@ -183,10 +183,6 @@ func TestPartOfAListIsTranslated(t *testing.T) {
 		if g.failure != nil || g.Code != 200 || g.Body.String() != twoWritten {
 			t.Errorf("%q: %v %d %s", part, g.failure, g.Code, g.Body)
 		}
-	}
-	header := map[string]string{"Content-Type": "multipart/byteranges; boundary=x"}
-	if g := through(Config{Answer: answerTo(t, passing, "GET", "/things/1")}, 206, header, "--x", 0); g.Code != 206 || g.Body.String() != "--x" {
-		t.Errorf("ranges of bytes: %d %s", g.Code, g.Body)
 	}
 }
 
