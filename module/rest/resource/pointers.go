@@ -21,6 +21,13 @@ func (r *Resource) ItemPointer(k Kind) string {
 	return r.Item
 }
 
+// DeclaresItem reports whether it is declared where the resource is in answers to a kind of operation, if only that it is
+// the answer.
+func (r *Resource) DeclaresItem(k Kind) bool {
+	_, ok := r.ItemOf[k]
+	return ok || r.Item != ""
+}
+
 // IDPointer returns where the id is in a resource.
 func (r *Resource) IDPointer() string { return cmp.Or(r.ID, "/id") }
 

@@ -79,10 +79,11 @@ func (sp *Spec) NewDeferred(at string) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	c := splice.Config{Root: root, Any: at != ""}
 	if at == "" {
-		root = sp.Shape.itemAt[sp.Kind]
+		c.Root, c.Seek = sp.Shape.itemAt[sp.Kind], sp.Shape.sought(sp.Kind)
 	}
-	plan, err := splice.Compile(sp.Shape.Names.EditAnswers(splice.Config{Root: root, Any: at != ""}))
+	plan, err := splice.Compile(sp.Shape.Names.EditAnswers(c))
 	return NewPlain(plan), err
 }
 

@@ -242,7 +242,7 @@ func (s *Shape) newListLikePlans() (p *listLikePlans, err error) {
 		return nil, err
 	}
 	compile := func(root splice.Pointer) (*splice.Plan, error) {
-		return s.compilePlan(splice.Config{Root: root, List: true, Guard: s.Names.Edited(), Capture: listLikePlaces})
+		return s.compilePlan(splice.Config{Root: root, List: true, Guard: s.Names.Edited(), Seek: s.sought(resource.Read), Capture: listLikePlaces})
 	}
 	if p.array, err = compile(nil); err != nil {
 		return nil, err
@@ -256,7 +256,7 @@ func (s *Shape) newListLikePlans() (p *listLikePlans, err error) {
 		if !s.changes() || len(s.itemAt[resource.Read]) > 0 {
 			continue
 		}
-		if plan, err = s.compilePlan(splice.Config{Root: splice.Pointer{name}, List: true, Around: true, Guard: s.Names.Dropped()}); err != nil {
+		if plan, err = s.compilePlan(splice.Config{Root: splice.Pointer{name}, List: true, Around: true, Guard: s.Names.Dropped(), Seek: s.sought(resource.Read)}); err != nil {
 			return nil, err
 		}
 		p.around = append(p.around, plan)

@@ -85,6 +85,15 @@ func (s *Shape) edits(c splice.Config) splice.Config {
 	return c
 }
 
+// sought returns the places that the words name, where it is not declared where the resource is in the answers to a
+// kind of operation: an answer may have it further inside.
+func (s *Shape) sought(k resource.Kind) []splice.Sought {
+	if s.Resource.DeclaresItem(k) {
+		return nil
+	}
+	return s.Names.Sought()
+}
+
 // changes reports whether clients see resources in another form.
 func (s *Shape) changes() bool { return s.Names.ChangeAnswers() || s.links != nil }
 

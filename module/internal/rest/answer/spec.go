@@ -49,9 +49,9 @@ func NewSpec(c Config) (sp *Spec, err error) {
 		}
 		return sp, err
 	}
-	plan := splice.Config{Root: s.itemAt[c.Kind], Capture: capture}
+	plan := splice.Config{Root: s.itemAt[c.Kind], Capture: capture, Seek: s.sought(c.Kind)}
 	if sp.listLike != nil {
-		plan.Guard = s.Names.Edited()
+		plan.Guard, plan.Seek = s.Names.Edited(), nil
 	}
 	if c.Kind == resource.List {
 		plan = splice.Config{Root: s.items, List: true, Guard: s.Names.Edited()}

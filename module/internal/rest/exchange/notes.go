@@ -1,10 +1,12 @@
 package exchange
 
 import (
+	"errors"
 	"net/http"
 	"sync"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
@@ -13,8 +15,12 @@ import (
 // and logs that, unless nothing was declared and a fail_when has checked the text.
 func (x *Exchanger) settle(to *translate.Writer, r *http.Request, answer *answer.Answer, dialect *envelope.Config) {
 	judged := answer.ItemPointer() == "" && dialect.JudgesText(to.Header())
-	if f := to.Settle(); f != nil && !judged {
+	if f := to.Settle(); f != nil && (!judged || errors.Is(f, splice.ErrWrapped)) {
 		x.Untranslated(string(f.Kind))
+		if errors.Is(f, splice.ErrWrapped) {
+			x.Log.Warn("the answer to a write was left out, because what the resource declares would not have been done to it", "error", f.Err, "method", r.Method, "path", r.URL.Path)
+			return
+		}
 		if answer.ItemPointer() == "" {
 			x.Log.Warn("the answer to a write is not a JSON object, and was taken for a success by its status", "error", f.Err, "method", r.Method, "path", r.URL.Path)
 			return

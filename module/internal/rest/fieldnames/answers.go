@@ -105,6 +105,30 @@ func (n *Names) Edited() []string {
 	return slices.AppendSeq(slices.AppendSeq(names, maps.Keys(n.answers.names)), maps.Keys(n.answers.words))
 }
 
+// Sought returns the places inside the resource that the words name, by the upstream's names.
+func (n *Names) Sought() (places []splice.Sought) {
+	p := &n.answers
+	add := func(hidden bool, at ...splice.Pointer) {
+		for _, at := range at {
+			places = append(places, splice.Sought{At: at, Hidden: hidden})
+		}
+	}
+	for _, name := range p.drop {
+		add(true, splice.Pointer{name})
+	}
+	add(true, p.dropAt...)
+	for _, l := range p.lift {
+		add(false, l.From)
+	}
+	for name := range p.names {
+		add(false, splice.Pointer{name})
+	}
+	for name := range p.words {
+		add(false, splice.Pointer{name})
+	}
+	return places
+}
+
 // ChangeAnswers reports whether answers have other names or values for clients.
 func (n *Names) ChangeAnswers() bool {
 	p := &n.answers

@@ -41,6 +41,9 @@ type Config struct {
 	// there the edits would be missed, which is ErrOutside. What is not passed on may have them.
 	Guard []string
 
+	// Seek has places inside the resource object. A text that has them further inside instead is ErrWrapped.
+	Seek []Sought
+
 	// ID is a place inside the resource object, captured for Append.
 	ID Pointer
 	// Append appends members (`"links":[],"x":1`, without a leading comma) at the end of each resource

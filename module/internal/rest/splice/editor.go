@@ -15,6 +15,7 @@ type Editor struct {
 	held     held
 	captured captured
 	lifting  lifting
+	seeking  seeking
 	out      output
 
 	// Set by Vary.
@@ -37,10 +38,12 @@ func (e *Editor) Vary(skip, take int, append func(dst []byte, id Scalar) []byte)
 func (e *Editor) Release() {
 	clear(e.captured.slots)
 	clear(e.at.frames)
+	clear(e.seeking.found)
+	clear(e.seeking.inside)
 	*e = Editor{
 		plan: e.plan, scanner: scanner{arrays: e.scanner.arrays[:0]}, at: position{frames: e.at.frames[:0]},
 		held: held{earlier: small(e.held.earlier)}, captured: captured{slots: e.captured.slots, earlier: small(e.captured.earlier)},
-		lifting: lifting{held: small(e.lifting.held)}, out: output{buffer: e.out.buffer[:0]}, text: small(e.text),
+		lifting: lifting{held: small(e.lifting.held)}, seeking: seeking{path: small(e.seeking.path), found: e.seeking.found, inside: e.seeking.inside}, out: output{buffer: e.out.buffer[:0]}, text: small(e.text),
 	}
 	e.plan.pool.Put(e)
 }
@@ -91,6 +94,8 @@ func (e *Editor) Close() error {
 		e.out.err = ErrIncomplete
 	case !e.at.rootFound:
 		e.out.err = ErrRoot
+	default:
+		e.out.err = e.seeking.check(e.plan.sought)
 	}
 	return e.out.err
 }

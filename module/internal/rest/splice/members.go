@@ -130,6 +130,11 @@ func (e *Editor) decideMember(name []byte, i int) error {
 	if e.plan.places {
 		edited, m = e.decideInside(f, m)
 	}
+	if f.seeks && !e.seeking.settled {
+		if err := e.seekName(f, name); err != nil {
+			return err
+		}
+	}
 	if m == nil && e.isOutside(f, name) {
 		return fmt.Errorf("%w: %s", ErrOutside, name)
 	}

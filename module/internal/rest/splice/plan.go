@@ -18,6 +18,8 @@ type Plan struct {
 	append    func(dst []byte, id Scalar) []byte
 	members   table[member]
 	guard     table[struct{}]
+	seek      table[[]sought] // Config.Seek by the last step
+	sought    []Sought
 	document  node
 	resource  node // leads to the ID
 	id        int  // the slot of the ID
@@ -83,6 +85,7 @@ func Compile(c Config) (*Plan, error) {
 		p.longest = max(p.longest, len(name))
 		p.guard.put(name)
 	}
+	p.compileSeek(c.Seek)
 	if err := p.compilePlaces(c); err != nil {
 		return nil, err
 	}
@@ -194,6 +197,7 @@ func (p *Plan) New(dst io.Writer) *Editor {
 	e, ok := p.pool.Get().(*Editor)
 	if !ok {
 		e = &Editor{plan: p, captured: captured{slots: make([]Scalar, p.slots)}, out: output{buffer: make([]byte, 0, outSize)}}
+		e.seeking.found, e.seeking.inside = make([]bool, len(p.sought)), make([]string, len(p.sought))
 	}
 	e.out.to = dst
 	e.window, e.append = p.window, p.append

@@ -21,6 +21,7 @@ type frame struct {
 	any    bool // something of it was passed on
 	hidden bool // of a resource: the present member is dropped
 	index  int64
+	path   int // the length of the path to it, if it seeks
 }
 
 // edit is what happens to a value.
@@ -31,6 +32,7 @@ type edit struct {
 	resource bool // it is an object that is edited
 	envelope bool // it is the resource around the list
 	guarded  bool // no object in it may have a name of Config.Guard; of a resource, none but itself
+	seeks    bool // names in it are compared with Config.Seek
 	copied   bool // it is lifted
 	after    afterwards
 }
@@ -49,7 +51,7 @@ func (w window) contains(index int64) bool { return index >= w.first && index < 
 
 // isTracked reports whether elements or names of the container matter.
 func (f *frame) isTracked() bool {
-	return f.list || f.resource || f.guarded || f.doc != nil && !f.doc.steps.empty() || f.id != nil && !f.id.steps.empty()
+	return f.list || f.resource || f.guarded || f.seeks || f.doc != nil && !f.doc.steps.empty() || f.id != nil && !f.id.steps.empty()
 }
 
 // top returns the innermost container that matters, nil if there is none.
@@ -100,7 +102,7 @@ func (e *Editor) beginValue(c byte, i int) {
 		if f.array {
 			a = f.element()
 		}
-		a.guarded = f.guarded
+		a.guarded, a.seeks = f.guarded, f.seeks && !e.seeking.settled
 		if f.list {
 			e.beginElement(f, c, i, &a)
 		}
@@ -180,7 +182,10 @@ func (e *Editor) enterContainer(i int) {
 	f := frame{edit: a, depth: e.scanner.depth, array: e.scanner.arrays[e.scanner.depth-1]}
 	if f.resource = a.resource && !f.array; f.resource && !f.envelope {
 		e.captured.slots[e.plan.id] = Scalar{}
-		f.id = &e.plan.resource
+		f.id, f.seeks = &e.plan.resource, !e.Settled()
+	}
+	if f.seeks {
+		e.seeking.enter(&f, e.at.top())
 	}
 	if f.list && !f.array {
 		e.out.pass(i - 1)

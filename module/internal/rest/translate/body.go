@@ -205,13 +205,24 @@ func (b *body) writeDecoded(p []byte) error {
 // Write takes what the editor passes on.
 func (b *body) Write(p []byte) (int, error) {
 	if !b.w.committed {
-		if len(b.held)+len(p) <= b.limit {
+		if len(b.held)+len(p) <= b.holds() {
 			b.held = append(b.held, p...)
 			return len(p), nil
+		}
+		if err := b.editor.Commit(); err != nil {
+			return 0, err
 		}
 		b.commit()
 	}
 	return b.w.ResponseWriter.Write(p)
+}
+
+// holds returns how much is kept before the header goes out: more while one document may turn out not to be the resource.
+func (b *body) holds() int {
+	if b.answer.List == nil && !b.editor.Settled() {
+		return holdCreated
+	}
+	return b.limit
 }
 
 // close ends the body.

@@ -77,7 +77,7 @@ var errBomb = &Failure{Kind: Bomb}
 // kinds are the failures that errors of the editor and of the decoder stand for.
 var kinds = map[error]Kind{
 	charset.ErrText: Charset, splice.ErrSyntax: Syntax, splice.ErrIncomplete: Incomplete,
-	splice.ErrRoot: Missing, splice.ErrLifted: Missing, splice.ErrOutside: Missing, splice.ErrDepth: Depth,
+	splice.ErrRoot: Missing, splice.ErrLifted: Missing, splice.ErrOutside: Missing, splice.ErrWrapped: Missing, splice.ErrDepth: Depth,
 }
 
 // failureOf returns the failure that an error is, or stands for.

@@ -1,0 +1,38 @@
+package restapi
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// S02: what is dropped is hidden, too, if the API has the resource further inside its answers than is declared.
+func TestWrappedResourceHidesWhatIsDropped(t *testing.T) {
+	u := newRecorded(t, nil)
+	r, logged := startLogging(t, u.Addr, `"upstream": $TO, "resources": [{"path": "people", "drop": ["pin"], "rename": {"name": "n"}, "off": ["deleted"]},
+		{"path": "me", "drop": ["pin"], "routes": [{"method": "GET", "path": "/me", "upstream": "/me"}]},
+		{"path": "clubs", "drop": ["pin"], "routes": [{"method": "GET", "path": "/clubs/{id}/members", "upstream": "/x"}, {"method": "POST", "path": "/clubs/{id}/lock", "upstream": "/x"}]}]`)
+	for _, form := range []string{`{"data":T}`, `{"status":"ok","n":2,"result":T}`, `{"data":[T],"total":1}`, `{"id":1,"attributes":T}`} {
+		u.Answer(says("application/json", strings.Replace(form, "T", `{"id":1,"n":"Ann","pin":"4711"}`, 1)))
+		for _, path := range []string{"/people/1", "/clubs/1/members", "/me"} {
+			wantError(t, r.do("reader", http.MethodGet, path, ""), 502, "upstream_error", "")
+		}
+		for operation, status := range map[string]int{"POST /people": 201, "PUT /people/1": 204, "PATCH /people/1": 204, "DELETE /people/1": 204, "POST /clubs/1/lock": 204} {
+			method, path, _ := strings.Cut(operation, " ")
+			body := `{"name":"Ann"}`
+			if method == http.MethodDelete {
+				body = ""
+			}
+			if p := r.do("writer", method, path, body, "Content-Type", "application/json"); p.Status != status || p.Body != "" {
+				t.Errorf("%s %s: %d %s", operation, form, p.Status, p.Body)
+			}
+		}
+	}
+	if log := logged(); strings.Count(log, "write item <pointer>") != 4*(3+5) || strings.Contains(log, "4711") {
+		t.Errorf("%d lines: %s", strings.Count(log, "write item"), log)
+	}
+	u.Answer(says("application/json", `{"id":1,"boss":{"n":"Bea","pin":2},"n":"Ann","pin":1}`))
+	if p := r.do("reader", http.MethodGet, "/people/1", ""); p.Status != 200 || p.Body != `{"id":1,"boss":{"n":"Bea","pin":2},"name":"Ann"}` {
+		t.Errorf("%d %s", p.Status, p.Body)
+	}
+}
