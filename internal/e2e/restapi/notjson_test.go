@@ -149,3 +149,23 @@ func TestPageLabelledJSONIsNoSuccessOfAWrite(t *testing.T) {
 		}
 	}
 }
+
+// R08: where nothing is declared, what is nearly JSON passes with its status, and the write is not taken for a failure.
+func TestNearlyJSONPassesAfterAWrite(t *testing.T) {
+	u := harness.NewUpstream(t)
+	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "notes"}]`)
+	deep := strings.Repeat("[", 200) + strings.Repeat("]", 200)
+	for _, body := range []string{`{"id":5,"x":` + deep + `}`, `{"id":5,"x":NaN}`, "{\"status\":\"Pulling\"}\r\n{\"status\":\"Done\"}\r\n"} {
+		u.Answer(says("application/json", body))
+		for _, operation := range []string{"POST /notes", "DELETE /notes/1"} {
+			method, path, _ := strings.Cut(operation, " ")
+			if p := r.do("writer", method, path, ""); p.Status != http.StatusOK || p.Body != body {
+				t.Errorf("%s: %d %.100s", operation, p.Status, p.Body)
+			}
+		}
+	}
+	for _, body := range []string{"<html><p>", `{"id":5,"x":NaN`, `{"id":`} {
+		u.Answer(says("application/json", body))
+		wantError(t, r.do("writer", "POST", "/notes", ""), 502, "upstream_error", "")
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -58,6 +59,46 @@ func beginsAsJSON(text []byte, whole bool) bool {
 	var first json.RawMessage
 	err := json.NewDecoder(bytes.NewReader(text)).Decode(&first)
 	return err == nil || !whole && errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// notNumbers are what JavaScript's numbers have besides JSON's. Python's json writes them.
+var notNumbers = []string{"-Infinity", "Infinity", "NaN"}
+
+// isNearlyJSON reports whether a text is JSON but for its depth or numbers such as NaN, or begins with a whole object or array:
+// that is no page of an error, and many clients can read it.
+func isNearlyJSON(text []byte, whole bool) bool {
+	if bytes.Contains(text, []byte("NaN")) || bytes.Contains(text, []byte("Inf")) {
+		text = replaceNotNumbers(text)
+	}
+	if !whole {
+		text = bytes.TrimRight(text, "-NaInfity") // of which one may be cut
+	}
+	err := checkJSON(text, whole)
+	return err == nil || errors.Is(err, splice.ErrDepth) || beginsAsJSON(text, true)
+}
+
+// replaceNotNumbers puts 0 in place of notNumbers outside strings.
+func replaceNotNumbers(text []byte) []byte {
+	replaced := make([]byte, 0, len(text))
+	inString, escaped := false, false
+	for i := 0; i < len(text); i++ {
+		name := ""
+		if !inString {
+			at := slices.IndexFunc(notNumbers, func(n string) bool { return bytes.HasPrefix(text[i:], []byte(n)) })
+			if at >= 0 {
+				name = notNumbers[at]
+			}
+		}
+		if name != "" {
+			replaced = append(replaced, '0')
+			i += len(name) - 1
+			continue
+		}
+		c := text[i]
+		inString, escaped = inString != (c == '"' && !escaped), inString && c == '\\' && !escaped
+		replaced = append(replaced, c)
+	}
+	return replaced
 }
 
 // mayBeJSON reports whether a text can be the beginning of JSON, or is all of it.

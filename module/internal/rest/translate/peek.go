@@ -162,7 +162,7 @@ func (p *peek) readOutcome(whole bool) (location string, ok bool, _ *Failure) {
 		err = e.Close()
 	}
 	switch {
-	case err != nil && sure:
+	case err != nil && sure && !isNearlyJSON(begun[at:], whole):
 		return "", false, failureOf(err)
 	case err != nil:
 		return "", false, nil
