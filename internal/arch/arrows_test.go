@@ -75,6 +75,7 @@ var allowed = map[string][]string{
 	"module/internal/rest/cursorpages":       {"module/internal/rest/answer", "module/internal/rest/headers", "module/internal/rest/mapping", "module/internal/rest/operation", "module/internal/rest/responsewriter", "module/internal/rest/routes", "module/internal/rest/translate", "module/rest/list"},
 	"module/internal/rest/request":           {"module/guard", "module/internal/httpx", "module/rest/resource"},
 	"module/internal/rest/rpc":               {"module/internal/rest/xmljson"},
+	"module/internal/rest/xmljson":           {"module/internal/rest/sized"},
 	"module/rest/compose":                    {"module/internal/rest/pathpattern", "module/internal/rest/rpc"},
 	"module/rest/envelope":                   {"module/internal/httpx", "module/rest/envelope/leak"},
 	"module/rest/envelope/leak":              {},

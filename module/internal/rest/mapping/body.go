@@ -55,11 +55,7 @@ func (req request) buildBody(a Asked, query string, set http.Header) ([]byte, *e
 		set.Set("Content-Type", media)
 		return body, refused
 	case "xml":
-		limit := mostSent(a.Body)
-		body, refused := req.encodeXML(theirs, limit)
-		if refused == nil && wrap != "" { // first without, so that a refusal names the member
-			body, refused = req.encodeXML(theirs.wrapped(wrap), limit)
-		}
+		body, refused := req.encodeXML(theirs, wrap, mostSent(a.Body))
 		set.Set("Content-Type", "application/xml")
 		return body, refused
 	}
@@ -71,9 +67,9 @@ func (req request) buildBody(a Asked, query string, set http.Header) ([]byte, *e
 	return req.text.encodeJSON(body), nil
 }
 
-// encodeXML returns members as a document.
-func (m *Mapping) encodeXML(theirs members, limit int) ([]byte, *envelope.Refusal) {
-	document, member, fault := xmljson.Encode(m.Route.XMLRoot, theirs.each, limit)
+// encodeXML returns members as a document, in an element wrap unless that is "".
+func (m *Mapping) encodeXML(theirs members, wrap string, limit int) ([]byte, *envelope.Refusal) {
+	document, member, fault := xmljson.Encode(m.Route.XMLRoot, wrap, theirs.each, limit)
 	switch {
 	case fault != "":
 		return nil, envelope.Invalid(m.Names.Ours(member), fault)

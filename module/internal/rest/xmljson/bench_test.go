@@ -1,6 +1,7 @@
 package xmljson
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -14,5 +15,24 @@ func BenchmarkDecode(b *testing.B) {
 		if _, err := articles.Decode(document); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkEncode is bodies of 1 MB: a list of numbers, whose name is written for each, and one of articles.
+func BenchmarkEncode(b *testing.B) {
+	for name, value := range map[string]string{
+		"Numbers":  "[" + strings.Repeat("1,", 500_000) + "1]",
+		"Articles": "[" + strings.Repeat(`{"id":17,"title":"Of rooks & kings","author":{"name":"Ann"},"tags":["a","b"]},`, 12_000) + "{}]",
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(value)))
+			b.ReportAllocs()
+			for b.Loop() {
+				each := func(yield func(string, json.RawMessage) bool) { yield("nnnnnnnnnnnn", json.RawMessage(value)) }
+				if document, _, _ := Encode("r", "", each, 32<<20); document == nil {
+					b.Fatal("no document")
+				}
+			}
+		})
 	}
 }

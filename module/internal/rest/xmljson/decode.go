@@ -31,15 +31,20 @@ type Shape struct {
 	Lists []string
 }
 
-var (
-	name = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9._-]*$`)
-
-	// errRoot is returned for a document with another outermost element.
-	errRoot = errors.New("unexpected root element")
-)
+// errRoot is returned for a document with another outermost element.
+var errRoot = errors.New("unexpected root element")
 
 // IsName reports whether an element can have this name: ASCII, without a prefix.
-func IsName(text string) bool { return len(text) <= maxName && name.MatchString(text) }
+func IsName[T string | []byte](text T) bool {
+	for i := range len(text) {
+		c := text[i]
+		letter := 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_'
+		if !letter && (i == 0 || (c < '0' || c > '9') && c != '.' && c != '-') {
+			return false
+		}
+	}
+	return 0 < len(text) && len(text) <= maxName
+}
 
 // Check returns an error for an invalid Shape.
 func (s Shape) Check() error {

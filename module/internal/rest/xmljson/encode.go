@@ -5,179 +5,231 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/sized"
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
-// Encode encodes the members of a JSON object as the content of the element root, in ASCII with character
-// references. A member @name becomes an attribute, a list several elements. If a member cannot be encoded, fault
-// says why. If the document exceeds limit bytes, it is nil.
-func Encode(root string, object iter.Seq2[string, json.RawMessage], limit int) (document []byte, member, fault string) {
-	w := writer{limit: limit}
-	w.b.WriteString(`<?xml version="1.0"?><` + root)
+// Encode encodes the members of a JSON object as the content of the element root, or of an element wrap in that, in ASCII
+// with character references. A member @name becomes an attribute, a list several elements. If a member cannot be encoded,
+// fault says why. If the document exceeds limit bytes, it is nil.
+//
+// It reads the text of the members twice and keeps nothing but the document: see [sized.Build].
+func Encode(root, wrap string, object iter.Seq2[string, json.RawMessage], limit int) (document []byte, member, fault string) {
+	document, _ = sized.Build(limit, func(b *sized.Buffer) bool {
+		w := writer{b: b}
+		member = w.document(root, wrap, object)
+		fault = w.fault
+		return fault == ""
+	})
+	if fault == "" {
+		member = ""
+	}
+	return document, member, fault
+}
+
+// writer writes a document. fault says what cannot be written. Its methods report false when there is no more to do: after a
+// fault, and when the document is full.
+type writer struct {
+	b     *sized.Buffer
+	fault string
+}
+
+func (w *writer) fail(fault string) bool {
+	w.fault = fault
+	return false
+}
+
+// document returns the member at which it ended.
+func (w *writer) document(root, wrap string, object iter.Seq2[string, json.RawMessage]) (member string) {
+	depth := 1
+	w.b.Put(`<?xml version="1.0"?><` + root)
+	if wrap != "" {
+		if !IsName(wrap) {
+			w.fail(noElement)
+			return wrap
+		}
+		depth++
+		w.b.Put("><" + wrap)
+	}
 	for name, value := range object {
-		if attribute, ok := strings.CutPrefix(name, "@"); ok {
-			if w.attribute(attribute, decoded(value)); w.fault != "" {
-				return nil, name, w.fault
-			}
+		if attribute, ok := strings.CutPrefix(name, "@"); ok && !w.attribute(attribute, value) {
+			return name
 		}
 	}
-	w.b.WriteByte('>')
+	w.b.Put(">")
 	for name, value := range object {
 		if strings.HasPrefix(name, "@") {
 			continue
 		}
-		if w.member(name, decoded(value), 1); w.fault != "" {
-			return nil, name, w.fault
-		}
-		if w.isFull() {
-			return nil, "", ""
+		c := content{Tokens: splice.TokensOf(value), attributes: bytes.IndexByte(value, '@') >= 0 || bytes.Contains(value, []byte(`\u0040`))}
+		if !w.member([]byte(name), &c, depth) {
+			return name
 		}
 	}
-	w.b.WriteString("</" + root + ">")
-	return w.b.Bytes(), "", ""
-}
-
-// writer writes a document. fault says what cannot be written.
-type writer struct {
-	b     bytes.Buffer
-	fault string
-	limit int // bytes after which no further element is begun
-}
-
-func (w *writer) isFull() bool { return w.b.Len() > w.limit }
-
-// object is a JSON object with its members in order.
-type object []struct {
-	name  string
-	value any
-}
-
-// decoded decodes a valid JSON value to nil, bool, json.Number, string, []any or object.
-func decoded(raw json.RawMessage) any {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	return decodeNext(d)
-}
-
-func decodeNext(d *json.Decoder) any {
-	t, _ := d.Token() // the text is valid
-	switch t {
-	case json.Delim('['):
-		list := []any{}
-		for d.More() {
-			list = append(list, decodeNext(d))
-		}
-		_, _ = d.Token()
-		return list
-	case json.Delim('{'):
-		o := object{}
-		for d.More() {
-			name, _ := d.Token()
-			text, _ := name.(string)
-			o = append(o, struct {
-				name  string
-				value any
-			}{text, decodeNext(d)})
-		}
-		_, _ = d.Token()
-		return o
+	if wrap != "" {
+		w.b.Put("</" + wrap + ">")
 	}
-	return t
+	w.b.Put("</" + root + ">")
+	return ""
 }
 
-func (w *writer) member(name string, value any, depth int) {
-	list, isList := value.([]any)
+// content is a value that is written. Without attributes, no member in it is one.
+type content struct {
+	splice.Tokens
+	attributes bool
+}
+
+const noElement = "has a name that no element of XML can have"
+
+// member writes the value that is next as the member of this name.
+func (w *writer) member(name []byte, c *content, depth int) bool {
 	switch {
-	case name == "#text":
-		w.scalar(value)
+	case string(name) == "#text":
+		return w.scalar(c.Next())
 	case !IsName(name):
-		w.fault = "has a name that no element of XML can have"
-	case isList:
-		for _, v := range list {
-			if _, nested := v.([]any); nested {
-				w.fault = "has a list in a list, which XML does not have"
-				return
-			}
-			w.element(name, v, depth)
-		}
-	default:
-		w.element(name, value, depth)
+		return w.fail(noElement)
+	case c.Peek() != '[':
+		return w.element(name, c, depth)
 	}
+	for c.Next(); c.Peek() != ']'; {
+		if c.Peek() == '[' {
+			return w.fail("has a list in a list, which XML does not have")
+		}
+		if !w.element(name, c, depth) {
+			return false
+		}
+	}
+	c.Next()
+	return true
 }
 
 // element writes an element. Each one of a list repeats the name, which may be long, so a document that is too long is
 // not finished.
-func (w *writer) element(name string, value any, depth int) {
+func (w *writer) element(name []byte, c *content, depth int) bool {
 	switch {
 	case depth > maxDepth:
-		w.fault = fmt.Sprintf("is nested in more than %d levels", maxDepth)
-		return
-	case w.isFull():
-		return
+		return w.fail(fmt.Sprintf("is nested in more than %d levels", maxDepth))
+	case w.b.IsFull():
+		return false
 	}
-	w.b.WriteString("<" + name)
-	o, isObject := value.(object)
-	for _, m := range o {
-		if attribute, ok := strings.CutPrefix(m.name, "@"); ok {
-			w.attribute(attribute, m.value)
-		}
+	w.b.Put("<")
+	_, _ = w.b.Write(name)
+	if !w.inside(c, depth) {
+		return false
 	}
-	w.b.WriteByte('>')
-	for _, m := range o {
-		if !strings.HasPrefix(m.name, "@") {
-			w.member(m.name, m.value, depth+1)
-		}
-	}
-	if !isObject {
-		w.scalar(value)
-	}
-	w.b.WriteString("</" + name + ">")
+	w.b.Put("</")
+	_, _ = w.b.Write(name)
+	w.b.Put(">")
+	return true
 }
 
-func (w *writer) attribute(name string, value any) {
+// inside writes the attributes and the content of an element.
+func (w *writer) inside(c *content, depth int) bool {
+	if c.Peek() != '{' {
+		w.b.Put(">")
+		return w.scalar(c.Next())
+	}
+	c.Next()
+	if c.attributes && !w.attributesOf(c.Tokens) {
+		return false
+	}
+	w.b.Put(">")
+	for c.Peek() != '}' {
+		name := splice.Text(c.Next())
+		if bytes.HasPrefix(name, []byte("@")) {
+			c.Skip()
+			continue
+		}
+		if !w.member(name, c, depth+1) {
+			return false
+		}
+	}
+	c.Next()
+	return true
+}
+
+// attributesOf writes the attributes among the members that follow. An element begins with them, wherever they stand.
+func (w *writer) attributesOf(members splice.Tokens) bool {
+	for members.Peek() != '}' {
+		name := splice.Text(members.Next())
+		if !bytes.HasPrefix(name, []byte("@")) {
+			members.Skip()
+			continue
+		}
+		if !w.attribute(string(name[1:]), members.Next()) {
+			return false
+		}
+	}
+	return true
+}
+
+// attribute writes an attribute. Its value may be the first token of one that none can have.
+func (w *writer) attribute(name string, value []byte) bool {
 	if !IsName(name) || strings.HasPrefix(strings.ToLower(name), "xml") {
-		w.fault = "has a name that no attribute of XML can have"
-		return
+		return w.fail("has a name that no attribute of XML can have")
 	}
-	w.b.WriteString(" " + name + `="`)
-	w.scalar(value)
-	w.b.WriteByte('"')
+	w.b.Put(" " + name + `="`)
+	if !w.scalar(value) {
+		return false
+	}
+	w.b.Put(`"`)
+	return true
 }
 
-func (w *writer) scalar(value any) {
-	switch v := value.(type) {
-	case nil:
-	case bool:
-		w.b.WriteString(strconv.FormatBool(v))
-	case json.Number:
-		w.b.WriteString(v.String())
-	case string:
-		w.escaped(v)
+// scalar writes a text, number, true, false or null, of which nothing is written.
+func (w *writer) scalar(token []byte) bool {
+	switch token[0] {
+	case 'n':
+	case '"':
+		return w.escaped(splice.Text(token))
+	case '{', '[':
+		return w.fail("must be a text, a number, true, false or null here")
 	default:
-		w.fault = "must be a text, a number, true, false or null here"
+		_, _ = w.b.Write(token)
+	}
+	return true
+}
+
+func (w *writer) escaped(text []byte) bool {
+	if !WriteText(w.b, text) {
+		return w.fail("has a character that XML does not have")
+	}
+	return true
+}
+
+// WriteText writes a text, in ASCII, so that no character is read as markup. It reports false for a text that XML cannot
+// contain.
+func WriteText(b *sized.Buffer, text []byte) bool {
+	for {
+		n := 0
+		for n < len(text) && isPlain(text[n]) {
+			n++
+		}
+		_, _ = b.Write(text[:n])
+		if n == len(text) {
+			return true
+		}
+		c, size := utf8.DecodeRune(text[n:])
+		if c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == utf8.RuneError || c == 0xfffe || c == 0xffff {
+			return false
+		}
+		var reference [16]byte
+		_, _ = b.Write(append(strconv.AppendInt(append(reference[:0], "&#"...), int64(c), 10), ';'))
+		text = text[n+size:]
 	}
 }
 
-// escaped writes a text so that no character is read as markup.
-func (w *writer) escaped(text string) {
-	for _, c := range text {
-		switch {
-		case c < ' ' && c != '\t' && c != '\n' && c != '\r', c == utf8.RuneError, c == 0xfffe, c == 0xffff:
-			w.fault = "has a character that XML does not have"
-			return
-		case c < ' ', c >= 0x7f, strings.ContainsRune(`<>&"'`, c):
-			w.b.WriteString("&#" + strconv.Itoa(int(c)) + ";")
-		default:
-			w.b.WriteRune(c)
-		}
-	}
+func isPlain(c byte) bool {
+	return ' ' <= c && c < 0x7f && c != '<' && c != '>' && c != '&' && c != '"' && c != '\''
 }
 
 // Text escapes a text for XML, in ASCII. It reports false for a text that XML cannot contain.
 func Text(text string) (escaped string, ok bool) {
-	var w writer
-	w.escaped(text)
-	return w.b.String(), w.fault == ""
+	body, ok := sized.Build(math.MaxInt, func(b *sized.Buffer) bool { return WriteText(b, []byte(text)) })
+	return string(body), ok
 }

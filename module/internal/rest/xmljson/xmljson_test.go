@@ -78,7 +78,7 @@ func written(root string, members map[string]string) (string, string) {
 			}
 		}
 	}
-	document, _, fault := Encode(root, each, MaxSize)
+	document, _, fault := Encode(root, "", each, MaxSize)
 	return string(document), fault
 }
 
@@ -107,13 +107,47 @@ func TestDocumentThatIsTooLongIsNotWritten(t *testing.T) {
 	long := strings.Repeat("n", maxName)
 	list := "[" + strings.Repeat("1,", 200_000) + "1]"
 	for name, value := range map[string]string{"a list": list, "a list in a list": `[{"` + long + `":` + list + `}]`} {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		document, member, fault := Encode("r", func(yield func(string, json.RawMessage) bool) { yield(long, json.RawMessage(value)) }, limit)
-		runtime.ReadMemStats(&after)
-		if took := after.TotalAlloc - before.TotalAlloc; document != nil || member+fault != "" || took > 64*limit {
-			t.Errorf("%s: %d bytes of %.20s %s, and %d MiB of memory", name, len(document), member, fault, took>>20)
+		document, member, fault, took := encoded(long, value, limit)
+		if document != nil || member+fault != "" || took > 64<<10 {
+			t.Errorf("%s: %d bytes of %.20s %s, and %d bytes of memory", name, len(document), member, fault, took)
 		}
+	}
+}
+
+// A body takes the memory of its document, and no more: several clients send large ones at once.
+func TestDocumentTakesNoMoreMemoryThanItIsLong(t *testing.T) {
+	document, _, fault, took := encoded("nnnnnnnnnnnn", "["+strings.Repeat(`1,"a",true,{"b":null,"@c":"d"},`, 30_000)+"1]", 16<<20)
+	if fault != "" || len(document) < 1<<20 || took > uint64(len(document))+64<<10 {
+		t.Errorf("%d bytes %s, and %d bytes of memory", len(document), fault, took)
+	}
+}
+
+// encoded encodes one member. took is how much memory that allocated.
+func encoded(name, value string, limit int) (document []byte, member, fault string, took uint64) {
+	var before, after runtime.MemStats
+	raw := json.RawMessage(value)
+	each := func(yield func(string, json.RawMessage) bool) { yield(name, raw) }
+	runtime.ReadMemStats(&before)
+	document, member, fault = Encode("r", "", each, limit)
+	runtime.ReadMemStats(&after)
+	return document, member, fault, after.TotalAlloc - before.TotalAlloc
+}
+
+func TestMembersAreWrapped(t *testing.T) {
+	each := func(yield func(string, json.RawMessage) bool) {
+		_ = yield("b", json.RawMessage("[1]")) && yield("@a", json.RawMessage(`"x"`))
+	}
+	if got, _, fault := Encode("r", "w", each, MaxSize); string(got) != `<?xml version="1.0"?><r><w a="x"><b>1</b></w></r>` {
+		t.Errorf("%s %s", got, fault)
+	}
+	for _, wrap := range []string{"a b", "@a", "#text"} {
+		if got, member, fault := Encode("r", wrap, each, MaxSize); got != nil || member != wrap || fault == "" {
+			t.Errorf("%s: %s, %s %s", wrap, got, member, fault)
+		}
+	}
+	list := func(yield func(string, json.RawMessage) bool) { yield("b", json.RawMessage("[[1]]")) }
+	if _, member, fault := Encode("r", "w", list, MaxSize); member != "b" || fault == "" {
+		t.Errorf("the refusal names %q: %s", member, fault)
 	}
 }
 
