@@ -50,11 +50,21 @@ func (req request) buildBody(a Asked, query string, set http.Header) ([]byte, *e
 		if refused := req.checkFields(object); refused != nil {
 			return nil, refused
 		}
+		done, refused := takeTurn(a)
+		if refused != nil {
+			return nil, refused
+		}
+		defer done()
 		// PHP and others read only the first thousand values of a form.
 		media, body, refused := theirs.placedWith(placed, wrap, true).form(req.Route.As, mostInForm(a.Body), req.text.encode)
 		set.Set("Content-Type", media)
 		return body, refused
 	case "xml":
+		done, refused := takeTurn(a)
+		if refused != nil {
+			return nil, refused
+		}
+		defer done()
 		body, refused := req.encodeXML(theirs, wrap, mostSent(a.Body))
 		set.Set("Content-Type", "application/xml")
 		return body, refused

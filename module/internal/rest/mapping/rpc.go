@@ -100,6 +100,11 @@ func (req request) buildCall(up *Upstream, a Asked) *envelope.Refusal {
 	}
 	encode := req.call.Encode
 	if req.ByXMLRPC() {
+		done, refused := takeTurn(a)
+		if refused != nil {
+			return refused
+		}
+		defer done()
 		encode = req.call.EncodeXML
 		up.Set.Set("Content-Type", "text/xml")
 		up.Set.Set("Accept", "text/xml, application/xml;q=0.9")
