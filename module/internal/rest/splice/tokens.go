@@ -24,18 +24,16 @@ func (t *Tokens) Peek() byte {
 // Next returns the next token as it is written: a bracket or brace, a string in its quotes, a number, true, false or null. It
 // returns nil at the end of the text.
 func (t *Tokens) Next() []byte {
+	c := t.Peek()
 	begin := t.at
-	switch c := t.Peek(); c {
+	switch c {
 	case 0:
 		return nil
 	case '{', '}', '[', ']':
-		begin = t.at
 		t.at++
 	case '"':
-		begin = t.at
 		t.passString()
 	default:
-		begin = t.at
 		for t.at++; t.at < len(t.text) && !endsScalar(t.text[t.at]); t.at++ {
 		}
 	}
