@@ -95,6 +95,15 @@ var undeclared = &Spec{
 // NewPlain returns the answer to a request that belongs to no operation. A nil plan lets it pass unchanged.
 func NewPlain(plan *splice.Plan) *Answer { return &Answer{Spec: undeclared, Plan: plan} }
 
+// KeepBody makes the plan that of the answer to a deletion whose body is not dropped after all, and reports whether there
+// is one.
+func (a *Answer) KeepBody() bool {
+	if a.Conventional && a.Plan == nil {
+		a.Plan = a.kept
+	}
+	return a.Plan != nil
+}
+
 // Unchanged reports whether the answer belongs to no operation and its body passes as it is.
 func (a *Answer) Unchanged() bool { return a.Spec == undeclared && a.Plan == nil }
 

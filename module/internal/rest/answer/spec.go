@@ -23,6 +23,7 @@ type Spec struct {
 	Config
 	plan     *splice.Plan   // nil: answers pass unchanged
 	look     *splice.Plan   // of a write whose answer passes: finds the new id and failures; may be nil
+	kept     *splice.Plan   // of a deletion whose body is dropped by convention: edits one that is not; may be nil
 	listLike *listLikePlans // of a GET of a collection without a declared list; may be nil
 	failures int            // slot of the first of failurePlaces in plan or look, -1: none
 	alters   bool
@@ -46,6 +47,9 @@ func NewSpec(c Config) (sp *Spec, err error) {
 	if !sp.Translates() {
 		if capture != nil {
 			sp.look, err = splice.Compile(splice.Config{Capture: capture})
+		}
+		if err == nil && c.Kind == resource.Delete && sp.changes() {
+			sp.kept, err = s.compilePlan(splice.Config{Root: s.itemAt[c.Kind], Capture: capture, Seek: s.sought(c.Kind)})
 		}
 		return sp, err
 	}

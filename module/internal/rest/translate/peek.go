@@ -91,6 +91,10 @@ func (p *peek) decideStatus(whole bool) error {
 		p.w.failure = f
 		return f
 	}
+	if a := p.w.config.Answer; !ok && a.KeepBody() {
+		a.Status = 0
+		return p.edit()
+	}
 	h := p.w.Header()
 	back := envelope.TakeTrailers(h)
 	if ok {
@@ -104,6 +108,29 @@ func (p *peek) decideStatus(whole bool) error {
 	kept := p.kept
 	p.kept = nil
 	return p.writeBody(kept)
+}
+
+// edit has the body edited after all.
+func (p *peek) edit() error {
+	w, kept := p.w, p.kept
+	w.peek, p.kept = nil, nil
+	body, f := newBody(w)
+	if f == nil && body == nil {
+		w.sendHeader()
+		return p.writeBody(kept)
+	}
+	if w.body = body; f == nil {
+		if err := body.write(kept); err != nil {
+			f = failureOf(err)
+		}
+	}
+	if f != nil {
+		w.noteFailure(f)
+	}
+	if w.failure != nil {
+		return w.failure
+	}
+	return nil
 }
 
 var errEnough = errors.New("enough was read")

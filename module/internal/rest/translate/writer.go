@@ -88,6 +88,7 @@ func (w *Writer) WriteHeader(status int) {
 	w.wrote, w.status = true, status
 	if a.Conventional && !conventionReplaces[status] {
 		a.Status = 0
+		a.KeepBody()
 	}
 	switch {
 	case partial && w.refusesPart():
