@@ -21,7 +21,7 @@ const (
 // fields, and the fields Authorization, Origin, Access-Control-Request-Method, Early-Data and
 // Referer: neither forwarded nor overriding fields have an effect. It does not change the request.
 func (g *Guard) Decide(r *http.Request) Decision {
-	inQuery := CarriesToken(r.URL.RawQuery)
+	inQuery := CarriesToken(r.URL.RawQuery) || CarriesToken(queryInPath(r.URL))
 	d := Decision{Rule: -1, Redact: inQuery || refererCarriesToken(r.Header)}
 	if httpx.IsEarly(r) {
 		return d.refuse(BadRequest, http.StatusTooEarly, "too_early", httpx.TooEarly)

@@ -141,6 +141,7 @@ func TestDecisions(t *testing.T) {
 		{"G05 a tab", "GET", "/articles", "Bearer\tread", BadRequest, 400, "invalid_request", asked},
 		{"G05 no scheme", "GET", "/articles", ":read", BadRequest, 400, "invalid_request", asked},
 		{"G06 in the query", "GET", "/articles?access_token=read", "", BadRequest, 400, "invalid_request", asked},
+		{"G06 behind an encoded ?", "GET", "/articles%3Fx=1%26access_token=read", "Bearer read", BadRequest, 400, "invalid_request", asked},
 		{"G06 in both", "GET", "/articles?a=1&access_token=read", "Bearer read", BadRequest, 400, "invalid_request", asked},
 		{"G06 on a public route", "GET", "/health?access_token=", "", BadRequest, 400, "invalid_request", asked},
 		{"G07 lower case", "GET", "/articles", "bearer read", Valid, 0, "", ""},

@@ -32,8 +32,13 @@ func overridingParam(u *url.URL) string {
 	if name := methodParam(u.RawQuery); name != "" {
 		return name
 	}
+	return methodParam(queryInPath(u))
+}
+
+// queryInPath returns what follows an encoded "?" in the path of a URL.
+func queryInPath(u *url.URL) string {
 	_, query, _ := strings.Cut(u.Path, "?")
-	return methodParam(query)
+	return query
 }
 
 // methodParam returns the parameter of a query that overrides the method, "" for none.
