@@ -43,7 +43,8 @@ func (n Names) noteSteps(name string) {
 // operators are the comparisons of filters, reduced as by [plainName]: `$eq` of Strapi, `_eq` of Directus, `equals` of Payload.
 var operators = []string{
 	"eq", "equal", "equals", "is", "exact", "iexact", "eqi", "ieq", "ne", "neq", "noteq", "notequal", "notequals", "isnot", "in", "notin", "nin", "inq",
-	"gt", "gte", "ge", "lt", "lte", "le", "between", "like", "ilike", "contains", "icontains", "startswith", "endswith", "matches", "regexp", "regex",
+	"gt", "gte", "ge", "lt", "lte", "le", "between", "greaterthan", "greaterthanequal", "lessthan", "lessthanequal", "like", "ilike", "notlike", "contains", "icontains", "startswith", "endswith", "matches", "regexp", "regex",
+	"all", "exists", "near", "within", "intersects",
 }
 
 // wellFormed is a name whose brackets all parsers read alike. Of others, some leave out what others take for a step: to qs

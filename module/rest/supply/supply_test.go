@@ -129,9 +129,10 @@ func TestNamesWithBracketsAreComparedByTheirSteps(t *testing.T) {
 
 // R11: Payload heeds the first operator of a member only, and the client's comes first.
 func TestOperatorsBesideOneOfOursAreRefused(t *testing.T) {
-	names := NamesInQuery([]Param{{Query, "where[owner][equals]", "x"}, {Query, "filters[tenant][$eq]", "x"}, {Query, "page[max]", "x"}, {Query, "is", "x"}})
+	names := NamesInQuery([]Param{{Query, "where[owner][equals]", "x"}, {Query, "filters[tenant][$eq]", "x"}, {Query, "where[level][less_than_equal]", "x"}, {Query, "where[tags][all]", "x"}, {Query, "page[max]", "x"}, {Query, "is", "x"}})
 	for name, want := range map[string]bool{
 		"where[owner][equals]": true, "where[owner][not_equals]": true, "where[owner][like]": true, "where[owner]": true, "where": true, "where.owner.like": true, "where[owner][and][0][like]": true,
+		"where[level][exists]": true, "where[tags][like]": true,
 		"filters[tenant][$ne]": true, "filters[tenant][id][$eq]": true, "filters": true,
 		"where[title][like]": false, "where[or][0][title][equals]": false, "filters[title][$eq]": false, "where[owners][equals]": false, "page[size]": false, "is": true, "isnot": false,
 	} {
