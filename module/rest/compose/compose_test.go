@@ -175,6 +175,7 @@ func TestValuesEndNoQuotesOfAText(t *testing.T) {
 		{`q=owner:"me" AND id:{id}`, `"`, false},
 		{`t=Talk:{id}`, `it's "x"`, false},
 		{`id={id}`, `it's "x"`, false},
+		{`comment=It's {id}`, "O'Brien", false}, // no quote is closed
 	} {
 		for _, asJSON := range []bool{true, false} {
 			tpl, err := compose.Parse(list(c.member), asJSON, []string{"id", "n"})

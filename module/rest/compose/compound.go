@@ -39,7 +39,7 @@ func (t *Template) addCompound(text string) (string, error) {
 	if _, alone := pathpattern.WithoutPlaceholders(text); alone {
 		return "", errors.New("a brace stands alone, expected placeholders such as {id}")
 	}
-	t.texts = append(t.texts, compound{parts, pathpattern.QuotesAround(parts, pathpattern.OpenQuotes)})
+	t.texts = append(t.texts, compound{parts, pathpattern.QuotesAround(parts)})
 	return "{" + textName(len(t.texts)-1) + "}", nil
 }
 

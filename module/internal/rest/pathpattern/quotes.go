@@ -5,8 +5,34 @@ import (
 	"strings"
 )
 
-// QuotesAround returns the quotes that the value behind each part may be in. open returns those that may be open behind a text.
-func QuotesAround(parts []Part, open func(text string) string) []string {
+// QuotesAround returns the quotes that the value behind each part of a text may be in.
+func QuotesAround(parts []Part) []string {
+	after := ""
+	for _, part := range parts {
+		after += part.Text
+	}
+	at := 0
+	quotes := quotesAround(parts, OpenQuotes)
+	for i, part := range parts {
+		at += len(part.Text)
+		quotes[i] = Closed(quotes[i], after[at:])
+	}
+	return quotes
+}
+
+// Closed returns those of some open quotes that a text behind a value closes: an apostrophe, as in it's, opens none.
+func Closed(open, after string) string {
+	return strings.Map(func(c rune) rune {
+		if strings.ContainsRune(after, c) {
+			return c
+		}
+		return -1
+	}, open)
+}
+
+// quotesAround returns the quotes that may be open in front of the value behind each part. open returns those that may be open
+// behind a text.
+func quotesAround(parts []Part, open func(text string) string) []string {
 	quotes := make([]string, len(parts))
 	before := ""
 	for i, part := range parts {
@@ -27,7 +53,7 @@ func quotesInPath(parts []Part) []string {
 		whole += part.Text
 	}
 	whole = decodePart(whole)
-	return QuotesAround(parts, func(before string) string {
+	return quotesAround(parts, func(before string) string {
 		segments := strings.Split(before, "/")
 		last := len(segments) - 1
 		open := OpenQuotes(decodePart(segments[last]))
@@ -45,7 +71,7 @@ func quotesInPath(parts []Part) []string {
 // quotesInQuery returns the quotes that the value behind each part of a query may be in, in JSON or an expression of OData.
 // They end with their parameter.
 func quotesInQuery(parts []Part) []string {
-	return QuotesAround(parts, func(before string) string {
+	return quotesAround(parts, func(before string) string {
 		return OpenQuotes(decodePart(before[strings.LastIndexByte(before, '&')+1:]))
 	})
 }

@@ -192,7 +192,8 @@ func endsQuotes(written, name, value string) bool {
 	before := ""
 	return slices.ContainsFunc(texts[:len(texts)-1], func(text string) bool {
 		before += text
-		return pathpattern.EndQuotes(pathpattern.OpenQuotes(before), value)
+		open := pathpattern.Closed(pathpattern.OpenQuotes(before), written[len(before):])
+		return pathpattern.EndQuotes(open, value)
 	})
 }
 

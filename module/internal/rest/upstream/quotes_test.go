@@ -27,6 +27,7 @@ func TestCallersValueCannotEndItsQuotes(t *testing.T) {
 		{`title ne "it's" and owner eq '{http.auth.user.id}'`, "x' or '", http.StatusForbidden},
 		{"id eq {http.auth.user.id} or owner eq '{http.auth.user.id}'", "x' or '", http.StatusForbidden},
 		{bare, `o'bri"en\`, 0},
+		{"it's {http.auth.user.id}", "o'brien", 0}, // no quote is closed
 		{"name eq 'a' and id eq {http.auth.user.id}", "o'brien", 0},
 	} {
 		s := &supplier{API: &API{Config: &Config{Replace: func(_ *http.Request, text string, value func(name, value string) error) (string, error) {
