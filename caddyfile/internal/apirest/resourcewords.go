@@ -14,13 +14,15 @@ import (
 
 // readItem reads where the resource is in answers, to all operations or to those of one kind.
 func readItem(d *caddyfile.Dispenser, r *resource.Resource) error {
-	const form = "a JSON Pointer such as /result, and perhaps read, create, replace, update or action in front"
+	const form = "a JSON Pointer such as /result, and perhaps read, create, replace, update, delete or action in front"
 	words, err := parse.LiteralArguments(form)(d)
 	switch {
 	case err != nil:
 		return err
 	case len(words) > 2:
 		return d.Errf("item: unexpected '%s', expected %s", words[2], form)
+	case len(words) == 1 && words[0] == "":
+		return d.Err("item: expected a JSON Pointer such as /result; to say that the response itself is the resource, name the operation, as in `item read \"\"`")
 	case len(words) == 1:
 		if r.Item != "" {
 			return d.Err("item is given twice")

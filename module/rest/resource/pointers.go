@@ -11,7 +11,7 @@ import (
 )
 
 // itemKinds are the kinds of operations whose answers contain a resource.
-var itemKinds = []Kind{Read, Create, Replace, Update, Action}
+var itemKinds = []Kind{Read, Create, Replace, Update, Delete, Action}
 
 // ItemPointer returns where the resource is in answers to a kind of operation.
 func (r *Resource) ItemPointer(k Kind) string {
@@ -58,7 +58,7 @@ func (r *Resource) ItemPointers() (map[Kind]splice.Pointer, error) {
 	}
 	for _, k := range slices.Sorted(maps.Keys(r.ItemOf)) {
 		if !slices.Contains(itemKinds, k) {
-			return nil, fmt.Errorf("item %s: expected read, create, replace, update or action", k)
+			return nil, fmt.Errorf("item %s: expected read, create, replace, update, delete or action", k)
 		}
 	}
 	return at, nil
