@@ -104,6 +104,11 @@ func (a *Answer) KeepBody() bool {
 	return a.Plan != nil
 }
 
+// Declares is [Spec.Declares] for this answer: a body that is kept after all must be JSON, too.
+func (a *Answer) Declares() bool {
+	return a.Spec.Declares() || a.kept != nil && a.Plan == a.kept
+}
+
 // Unchanged reports whether the answer belongs to no operation and its body passes as it is.
 func (a *Answer) Unchanged() bool { return a.Spec == undeclared && a.Plan == nil }
 

@@ -52,7 +52,7 @@ type Exchange struct {
 
 // Send sends r, the API's request, and answers a client, whose own request is client.
 func (x *Exchanger) Send(w http.ResponseWriter, r, client *http.Request, e Exchange) error {
-	to := translate.New(w, translate.Config{Answer: e.Answer, MediaType: e.MediaType, Locate: e.Locate})
+	to := translate.New(w, translate.Config{Answer: e.Answer, MediaType: e.MediaType, Method: client.Method, Locate: e.Locate})
 	defer to.Release()
 	if filter, ok := w.(*headerfilter.Writer); ok {
 		filter.Translated = to

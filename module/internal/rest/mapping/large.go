@@ -12,7 +12,7 @@ import (
 const largeBody = 64 << 10
 
 // largeTurns are the turns of large bodies, for all operations together: 1 MB becomes up to 17 MiB, and takes a processor for
-// as long as a hundred other requests. What waits is the client's body alone.
+// as long as a hundred other requests. What waits is the client's body, with the places of its members.
 var largeTurns = turns.New(runtime.GOMAXPROCS(0))
 
 // takeTurn waits for the turn of a body that is encoded in another form than JSON. The caller ends the turn by done.

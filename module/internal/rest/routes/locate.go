@@ -45,10 +45,10 @@ func Repeats(own *Operation, method string) func(*Operation) bool {
 	switch {
 	case own != nil && own.Method != http.MethodGet:
 		return func(o *Operation) bool { return o == own }
-	case own != nil || method == http.MethodHead:
+	case own != nil || method == http.MethodGet || method == http.MethodHead:
 		return Reads
 	}
-	return func(o *Operation) bool { return o.Method == method }
+	return func(*Operation) bool { return false } // no operation is known to do the same
 }
 
 // indexUpstreams indexes the operations by a key of their upstream's address, and numbers them in the order in

@@ -64,8 +64,8 @@ func beginsAsJSON(text []byte, whole bool) bool {
 // notNumbers are what JavaScript's numbers have besides JSON's. Python's json writes them.
 var notNumbers = []string{"-Infinity", "Infinity", "NaN"}
 
-// isNearlyJSON reports whether a text is JSON but for its depth or numbers such as NaN, or begins with a whole object or array:
-// that is no page of an error, and many clients can read it.
+// isNearlyJSON reports whether a text is JSON but for its depth or numbers such as NaN, or begins with a whole object or array
+// and goes on with another. That is no page of an error, and many clients can read it.
 func isNearlyJSON(text []byte, whole bool) bool {
 	if bytes.Contains(text, []byte("NaN")) || bytes.Contains(text, []byte("Inf")) {
 		text = replaceNotNumbers(text)
@@ -74,7 +74,21 @@ func isNearlyJSON(text []byte, whole bool) bool {
 		text = bytes.TrimRight(text, "-NaInfity") // of which one may be cut
 	}
 	err := checkJSON(text, whole)
-	return err == nil || errors.Is(err, splice.ErrDepth) || beginsAsJSON(text, true)
+	return err == nil || errors.Is(err, splice.ErrDepth) || isSequence(text)
+}
+
+// isSequence reports whether a text begins with an object or array behind which there is another.
+func isSequence(text []byte) bool {
+	if text = bytes.TrimLeft(text, " \t\r\n"); len(text) == 0 || !beginsContainer(text[0]) {
+		return false
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	var first json.RawMessage
+	if d.Decode(&first) != nil {
+		return false
+	}
+	rest := bytes.TrimLeft(text[d.InputOffset():], " \t\r\n")
+	return len(rest) > 0 && rest[0] == text[0]
 }
 
 // replaceNotNumbers puts 0 in place of notNumbers outside strings.

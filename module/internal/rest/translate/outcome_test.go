@@ -54,7 +54,7 @@ func TestNearlyJSONPassesWithItsStatus(t *testing.T) {
 	deep := strings.Repeat(`{"x":[`, 100) + strings.Repeat("]}", 100)
 	long := strings.Repeat(" ", holdCreated-10)
 	for _, body := range []string{
-		`{"id":5,"x":NaN}`, `{"id":5,"x":[Infinity,-Infinity,1]}`, `{"id":5,"t":"\\\"NaN","x":NaN}`, `{"id":5} done`, "{\"id\":5}\r\n{\"status\":\"Pulling\"}\r\n", `[1][2]`,
+		`{"id":5,"x":NaN}`, `{"id":5,"x":[Infinity,-Infinity,1]}`, `{"id":5,"t":"\\\"NaN","x":NaN}`, "{\"id\":5}\r\n{\"status\":\"Pulling\"}\r\n", `[1][2]`,
 		deep, `{"id":5,"x":` + deep + `}`, `{"x":NaN,"y":` + deep + `}`, `{"x":NaN}` + deep, `{"x":[` + long + `NaN,NaN,NaN,NaN]}`,
 	} {
 		for _, target := range []string{"DELETE /things/1", "POST /things"} {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
 	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
@@ -20,9 +21,9 @@ var conventionReplaces = map[int]bool{
 // must see the body first. An HTML page keeps its status: it may be a sign-in page, and must not be taken
 // for a success.
 func (w *Writer) applyConvention(h http.Header) bool {
-	a, media := w.config.Answer, mediaOf(h)
+	a := w.config.Answer
 	switch {
-	case isAttachment(h), !envelope.IsJSON(media) && !envelope.MaybeJSON(media) && !readsXML(a, media):
+	case isUnjudged(a, h):
 		return true
 	case h.Get("Content-Length") == "0":
 		w.useConventionalStatus()
@@ -34,6 +35,13 @@ func (w *Writer) applyConvention(h http.Header) bool {
 	}
 	w.peek = &peek{w: w, limit: limit}
 	return false
+}
+
+// isUnjudged reports whether a body cannot say that a write has failed, and keeps its status: an attachment, or one of a type
+// that is not read.
+func isUnjudged(a *answer.Answer, h http.Header) bool {
+	media := mediaOf(h)
+	return isAttachment(h) || !envelope.IsJSON(media) && !envelope.MaybeJSON(media) && !readsXML(a, media)
 }
 
 // useConventionalStatus gives the answer the convention's status.

@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strings"
@@ -78,7 +79,7 @@ func (w *Writer) useOfRedirect() Use {
 // keepsMethod reports whether clients that follow a 301 or 302 repeat the method of the request, and with it the change:
 // they make a GET of a POST alone (Fetch, section 4.4). By 302, form APIs mean that it is done, and what to read next.
 func (w *Writer) keepsMethod() bool {
-	switch w.config.Answer.Method {
+	switch cmp.Or(w.config.Method, w.config.Answer.Method) {
 	case http.MethodGet, http.MethodHead, http.MethodPost:
 		return false
 	}

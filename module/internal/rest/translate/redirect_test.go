@@ -32,6 +32,10 @@ func TestRedirectLeadsToWhereClientsMayFollow(t *testing.T) {
 	if g.Code != 302 || g.Header().Get("Location") != "/things/1" || g.Header().Get("Content-Location") != "/things/1" {
 		t.Errorf("undeclared: %d %v", g.Code, g.Header())
 	}
+	g = through(Config{Answer: answer.NewPlain(nil), Method: "DELETE", Locate: locate}, 302, map[string]string{"Location": "/x"}, "", 0)
+	if g.Code != 303 || g.Header().Get("Location") != "/things/1" {
+		t.Errorf("an undeclared DELETE: %d %v", g.Code, g.Header())
+	}
 	g = through(Config{Answer: answerTo(t, things, "PUT", "/things/1"), Locate: locate}, 204, map[string]string{"Location": "/x", "Content-Location": "/y"}, "", 0)
 	if g.Header().Get("Location") != "/things/1/stop" || g.Header().Get("Content-Location") != "/things/1" {
 		t.Errorf("no redirect: %d %v", g.Code, g.Header())

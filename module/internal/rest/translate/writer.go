@@ -25,6 +25,8 @@ type Config struct {
 	Answer *answer.Answer
 	// MediaType is the one that the client asked for, "" for application/json.
 	MediaType string
+	// Method is the client's, "" for that of the operation.
+	Method string
 	// Locate turns an upstream's address into the client's. Nil: addresses stay.
 	Locate Locate
 }
@@ -86,7 +88,7 @@ func (w *Writer) WriteHeader(status int) {
 		status = http.StatusOK
 	}
 	w.wrote, w.status = true, status
-	if a.Conventional && !conventionReplaces[status] {
+	if a.Conventional && (!conventionReplaces[status] || isUnjudged(a, h) && a.KeepBody()) {
 		a.Status = 0
 		a.KeepBody()
 	}
@@ -251,7 +253,11 @@ func (w *Writer) Settle() *Failure {
 	}
 	a, h := w.config.Answer, w.Header()
 	_ = envelope.TakeTrailers(h)
-	w.dropBody(http.StatusNoContent)
+	if w.status == http.StatusAccepted {
+		w.dropBody(w.status) // it is not done yet
+	} else {
+		w.dropBody(http.StatusNoContent)
+	}
 	if a.Status == http.StatusCreated {
 		w.status = a.Status
 		if w.body != nil && w.body.editor != nil {
