@@ -23,7 +23,7 @@ type Resource struct {
 	// JSON Pointer to the resource in the upstream's response. Default: the whole response.
 	Item string `json:"item,omitempty"`
 	// The same for one kind of operation, where its responses differ: `read`, `create`, `replace`,
-	// `update` or `action`. Default: `item`.
+	// `update`, `delete` or `action`. An empty pointer is the whole response, which is not searched then. Default: `item`.
 	ItemOf map[Kind]string `json:"item_of,omitempty"`
 	// JSON Pointer to the id in a resource, by the upstream's names. Default: `/id`.
 	ID string `json:"id,omitempty"`
