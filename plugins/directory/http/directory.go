@@ -25,14 +25,14 @@ const maxConnections = 64
 // dir is an open directory. It belongs to no configuration.
 type dir struct {
 	s      *settings
-	kept   *http.Client // keeps connections
-	fresh  *http.Client // uses a new connection for each request
-	memory memory       // of users, where there is no address to look them up
+	kept   *http.Client  // keeps connections
+	once   chan struct{} // has an element for each request on a connection of its own
+	memory memory        // of users, where there is no address to look them up
 	names  names
 }
 
 func openDirectory(s *settings) *dir {
-	return &dir{s: s, names: newNames(), memory: newMemory(), kept: newClient(s, true), fresh: newClient(s, false)}
+	return &dir{s: s, names: newNames(), memory: newMemory(), kept: newClient(s, true), once: make(chan struct{}, maxConnections)}
 }
 
 func newClient(s *settings, keep bool) *http.Client {
@@ -50,7 +50,6 @@ func newClient(s *settings, keep bool) *http.Client {
 // Close ends the idle connections; those in use end with their use.
 func (d *dir) Close() error {
 	d.kept.CloseIdleConnections()
-	d.fresh.CloseIdleConnections()
 	return nil
 }
 
@@ -151,17 +150,31 @@ func (d *dir) credentials(username, password string) (body []byte, kind string, 
 func (d *dir) sendCredentials(ctx context.Context, kind string, body []byte) (status int, answer []byte, sent bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
 	defer cancel()
-	for _, client := range []*http.Client{d.kept, d.fresh} {
-		var t trace
-		status, answer, err = d.sendRequest(t.attach(ctx), client, http.MethodPost, d.s.url, kind, body)
-		answered := t.answered.Load() || isMalformed(err)
-		sent = answered || t.written.Load()
-		if err == nil || answered || !t.shared.Load() || ctx.Err() != nil {
-			break
-		}
+	var t trace
+	status, answer, err = d.sendRequest(t.attach(ctx), d.kept, http.MethodPost, d.s.url, kind, body)
+	if err == nil || t.hasAnswer(err) || !t.shared.Load() || ctx.Err() != nil {
+		return status, answer, t.wasSent(err), err
 	}
-	return status, answer, sent, err
+	var alone trace
+	status, answer, err = d.sendAlone(alone.attach(ctx), kind, body)
+	return status, answer, alone.wasSent(err), err
 }
+
+// sendAlone sends credentials on a connection that no other request has: over HTTP/2, the requests of one client share theirs
+// even if it keeps none.
+func (d *dir) sendAlone(ctx context.Context, kind string, body []byte) (status int, answer []byte, err error) {
+	select {
+	case d.once <- struct{}{}:
+		defer func() { <-d.once }()
+	case <-ctx.Done():
+		return 0, nil, fmt.Errorf("waiting for a connection: %w", ctx.Err())
+	}
+	client := newClient(d.s, false)
+	defer client.CloseIdleConnections()
+	return d.sendRequest(ctx, client, http.MethodPost, d.s.url, kind, body)
+}
+
+var errTooLong = errors.New("the endpoint's answer is longer than max_body")
 
 // sendRequest sends one request and reads the whole answer, so that the connection can be used
 // again. The status is 0 if there was no answer or its header could not be read; if only its body could not, there is an
@@ -195,7 +208,7 @@ func (d *dir) sendRequest(ctx context.Context, client *http.Client, method, addr
 	case err != nil:
 		return response.StatusCode, nil, fmt.Errorf("reading the endpoint's answer: %w", err)
 	case len(answer) > d.s.maxBody:
-		return response.StatusCode, nil, fmt.Errorf("the endpoint's answer is longer than max_body, %d bytes", d.s.maxBody)
+		return response.StatusCode, nil, fmt.Errorf("%w, %d bytes", errTooLong, d.s.maxBody)
 	}
 	return response.StatusCode, answer, nil
 }
