@@ -100,7 +100,7 @@ func (g *Guard) admit(r *http.Request, raw string, d *Decision) bool {
 func (g *Guard) ruleFor(method string, path normalPath) (at int, needed *rule, safe bool) {
 	at, safe = g.match(method, path)
 	needed = g.rule(at)
-	for _, front := range path.fronts() {
+	for _, front := range path.fronts {
 		other, safeFront := g.match(method, front)
 		at, needed = g.both(at, needed, other)
 		safe = safe && safeFront

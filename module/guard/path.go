@@ -16,7 +16,10 @@ type normalPath struct {
 	decoded string
 	judged  string // decoded, with NUL for each encoded slash
 	slash   bool   // an encoded slash is in it
-	mark    bool   // an encoded "?" or "#" is in it
+
+	// fronts are what is in front of an encoded "?" and in front of an encoded "#". Upstreams that decode a path before
+	// they cut off the query or the fragment read one of these. Most paths have none.
+	fronts []normalPath
 }
 
 // plainBytes are those that Go's default escaping leaves as they are.
@@ -76,6 +79,7 @@ func normalizeEscaped(s string) (n normalPath, fault string) {
 		return n, "the path must begin with a slash"
 	}
 	escaped, judged := make([]byte, 0, len(s)+8), make([]byte, 0, len(s))
+	marked := false
 	for i := 0; i < len(s); i++ {
 		c, coded := s[i], false
 		if c == '%' {
@@ -95,7 +99,7 @@ func normalizeEscaped(s string) (n normalPath, fault string) {
 		case c == '#' && !coded:
 			return n, "the path contains a fragment"
 		case c == '?' || c == '#':
-			n.mark = true
+			marked = true
 			escaped = append(escaped, '%', upperHex[c>>4], upperHex[c&15])
 		case c == '/' && coded:
 			n.slash = true
@@ -113,7 +117,10 @@ func normalizeEscaped(s string) (n normalPath, fault string) {
 		n.decoded = decodeSlashes(n.judged)
 	}
 	fault = n.fault()
-	for _, front := range n.fronts() {
+	if marked {
+		n.fronts = n.inFrontOfMarks()
+	}
+	for _, front := range n.fronts {
 		fault = cmp.Or(fault, front.fault())
 	}
 	return n, fault
@@ -122,15 +129,12 @@ func normalizeEscaped(s string) (n normalPath, fault string) {
 // decodeSlashes returns a path with "/" for each encoded slash.
 func decodeSlashes(judged string) string { return strings.ReplaceAll(judged, "\x00", "/") }
 
-// fronts returns the paths that upstreams read which decode a path before they cut off the query or the fragment: what is
-// in front of an encoded "?", and in front of an encoded "#". There are none in most paths.
-func (n normalPath) fronts() (fronts []normalPath) {
-	if !n.mark {
-		return nil
-	}
-	for _, mark := range []string{"?", "#"} {
-		if judged, _, found := strings.Cut(n.judged, mark); found {
-			fronts = append(fronts, normalPath{judged: judged, decoded: decodeSlashes(judged), slash: strings.Contains(judged, "\x00")})
+// inFrontOfMarks returns the fronts of a path.
+func (n normalPath) inFrontOfMarks() (fronts []normalPath) {
+	for _, mark := range [][2]string{{"?", "%3F"}, {"#", "%23"}} {
+		if judged, _, found := strings.Cut(n.judged, mark[0]); found {
+			escaped, _, _ := strings.Cut(n.escaped, mark[1])
+			fronts = append(fronts, normalPath{escaped: escaped, judged: judged, decoded: decodeSlashes(judged), slash: strings.Contains(judged, "\x00")})
 		}
 	}
 	return fronts
@@ -139,10 +143,8 @@ func (n normalPath) fronts() (fronts []normalPath) {
 // OtherReadings returns the other paths, escaped, that some upstreams read in the path of u and whose rules apply as well.
 func OtherReadings(u *url.URL) (paths []string) {
 	n, _ := normalizePath(u)
-	for _, mark := range []string{"%3F", "%23"} {
-		if front, _, found := strings.Cut(n.escaped, mark); found {
-			paths = append(paths, front)
-		}
+	for _, front := range n.fronts {
+		paths = append(paths, front.escaped)
 	}
 	return paths
 }

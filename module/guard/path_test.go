@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -293,7 +294,7 @@ func checkNormal(t interface{ Fatalf(string, ...any) }, n normalPath) {
 		t.Fatalf("%q is written as %q, decoded %q", n.escaped, u.EscapedPath(), u.Path)
 	}
 	again, fault := normalizePath(u)
-	if fault != "" || again != n {
+	if fault != "" || !reflect.DeepEqual(again, n) {
 		t.Fatalf("%+v again is %+v, %s", n, again, fault)
 	}
 }
