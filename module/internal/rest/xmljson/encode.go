@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/gatehouse/gatehouse/module/internal/rest/sized"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
@@ -18,9 +16,9 @@ import (
 // with character references. A member @name becomes an attribute, a list several elements. If a member cannot be encoded,
 // fault says why. If the document exceeds limit bytes, it is nil.
 //
-// It reads the text of the members twice and keeps nothing but the document: see [sized.Build].
+// It reads the text of the members twice and keeps nothing but the document: see buildSized.
 func Encode(root, wrap string, object iter.Seq2[string, json.RawMessage], limit int) (document []byte, member, fault string) {
-	document, _ = sized.Build(limit, func(b *sized.Buffer) bool {
+	document, _ = buildSized(limit, func(b *buffer) bool {
 		w := writer{b: b}
 		member = w.document(root, wrap, object)
 		fault = w.fault
@@ -35,7 +33,7 @@ func Encode(root, wrap string, object iter.Seq2[string, json.RawMessage], limit 
 // writer writes a document. fault says what cannot be written. Its methods report false when there is no more to do: after a
 // fault, and when the document is full.
 type writer struct {
-	b     *sized.Buffer
+	b     *buffer
 	fault string
 }
 
@@ -47,21 +45,21 @@ func (w *writer) fail(fault string) bool {
 // document returns the member at which it ended.
 func (w *writer) document(root, wrap string, object iter.Seq2[string, json.RawMessage]) (member string) {
 	depth := 1
-	w.b.Put(`<?xml version="1.0"?><` + root)
+	w.b.put(`<?xml version="1.0"?><` + root)
 	if wrap != "" {
 		if !IsName(wrap) {
 			w.fail(noElement)
 			return wrap
 		}
 		depth++
-		w.b.Put("><" + wrap)
+		w.b.put("><" + wrap)
 	}
 	for name, value := range object {
 		if attribute, ok := strings.CutPrefix(name, "@"); ok && !w.attribute(attribute, value) {
 			return name
 		}
 	}
-	w.b.Put(">")
+	w.b.put(">")
 	for name, value := range object {
 		if strings.HasPrefix(name, "@") {
 			continue
@@ -72,9 +70,9 @@ func (w *writer) document(root, wrap string, object iter.Seq2[string, json.RawMe
 		}
 	}
 	if wrap != "" {
-		w.b.Put("</" + wrap + ">")
+		w.b.put("</" + wrap + ">")
 	}
-	w.b.Put("</" + root + ">")
+	w.b.put("</" + root + ">")
 	return ""
 }
 
@@ -114,31 +112,31 @@ func (w *writer) element(name []byte, c *content, depth int) bool {
 	switch {
 	case depth > maxDepth:
 		return w.fail(fmt.Sprintf("is nested in more than %d levels", maxDepth))
-	case w.b.IsFull():
+	case w.b.isFull():
 		return false
 	}
-	w.b.Put("<")
-	_, _ = w.b.Write(name)
+	w.b.put("<")
+	w.b.write(name)
 	if !w.inside(c, depth) {
 		return false
 	}
-	w.b.Put("</")
-	_, _ = w.b.Write(name)
-	w.b.Put(">")
+	w.b.put("</")
+	w.b.write(name)
+	w.b.put(">")
 	return true
 }
 
 // inside writes the attributes and the content of an element.
 func (w *writer) inside(c *content, depth int) bool {
 	if c.Peek() != '{' {
-		w.b.Put(">")
+		w.b.put(">")
 		return w.scalar(c.Next())
 	}
 	c.Next()
 	if c.attributes && !w.attributesOf(c.Tokens) {
 		return false
 	}
-	w.b.Put(">")
+	w.b.put(">")
 	for c.Peek() != '}' {
 		name := splice.Text(c.Next())
 		if bytes.HasPrefix(name, []byte("@")) {
@@ -173,11 +171,11 @@ func (w *writer) attribute(name string, value []byte) bool {
 	if !IsName(name) || strings.HasPrefix(strings.ToLower(name), "xml") {
 		return w.fail("has a name that no attribute of XML can have")
 	}
-	w.b.Put(" " + name + `="`)
+	w.b.put(" " + name + `="`)
 	if !w.scalar(value) {
 		return false
 	}
-	w.b.Put(`"`)
+	w.b.put(`"`)
 	return true
 }
 
@@ -190,27 +188,27 @@ func (w *writer) scalar(token []byte) bool {
 	case '{', '[':
 		return w.fail("must be a text, a number, true, false or null here")
 	default:
-		_, _ = w.b.Write(token)
+		w.b.write(token)
 	}
 	return true
 }
 
 func (w *writer) escaped(text []byte) bool {
-	if !WriteText(w.b, text) {
+	if !writeText(w.b, text) {
 		return w.fail("has a character that XML does not have")
 	}
 	return true
 }
 
-// WriteText writes a text, in ASCII, so that no character is read as markup. It reports false for a text that XML cannot
+// writeText writes a text, in ASCII, so that no character is read as markup. It reports false for a text that XML cannot
 // contain.
-func WriteText(b *sized.Buffer, text []byte) bool {
+func writeText(b *buffer, text []byte) bool {
 	for {
 		n := 0
 		for n < len(text) && isPlain(text[n]) {
 			n++
 		}
-		_, _ = b.Write(text[:n])
+		b.write(text[:n])
 		if n == len(text) {
 			return true
 		}
@@ -219,7 +217,7 @@ func WriteText(b *sized.Buffer, text []byte) bool {
 			return false
 		}
 		var reference [16]byte
-		_, _ = b.Write(append(strconv.AppendInt(append(reference[:0], "&#"...), int64(c), 10), ';'))
+		b.write(append(strconv.AppendInt(append(reference[:0], "&#"...), int64(c), 10), ';'))
 		text = text[n+size:]
 	}
 }
@@ -230,6 +228,7 @@ func isPlain(c byte) bool {
 
 // Text escapes a text for XML, in ASCII. It reports false for a text that XML cannot contain.
 func Text(text string) (escaped string, ok bool) {
-	body, ok := sized.Build(math.MaxInt, func(b *sized.Buffer) bool { return WriteText(b, []byte(text)) })
-	return string(body), ok
+	var b buffer
+	ok = writeText(&b, []byte(text))
+	return string(b.text), ok
 }
