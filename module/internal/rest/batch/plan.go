@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
 	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
@@ -101,11 +102,14 @@ func changeRequest(c *operation.Call, item routes.Match, g Group, effort *valida
 	return up, refused
 }
 
+// notOfItems are header fields of a batch that do not fit the changes of its items.
+var notOfItems = slices.Concat(httpx.RangeFields, []string{"If-Modified-Since", "Prefer", "Content-Digest", "Repr-Digest", "Content-Md5", "Digest"})
+
 // dropBatchFields keeps header fields that belong to the whole batch from the request for one
 // item. An Idempotency-Key becomes one for each item: an API that honours the client's own would
 // take the second change for a repetition of the first.
 func dropBatchFields(c *operation.Call, item routes.Match, up *mapping.Upstream) {
-	for _, name := range []string{"If-Modified-Since", "If-Range", "Range", "Request-Range", "Prefer", "Content-Digest", "Repr-Digest", "Content-Md5", "Digest"} {
+	for _, name := range notOfItems {
 		up.Set[name] = nil
 	}
 	up.Set[operation.KeyHeader] = nil

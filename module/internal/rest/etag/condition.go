@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
@@ -72,7 +73,7 @@ type Conditions struct {
 
 // Fields are those of conditional requests and of parts. None fits an upstream whose
 // answers are translated.
-var Fields = []string{"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range", "Range", "Request-Range"}
+var Fields = slices.Concat(httpx.RangeFields, []string{"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since"})
 
 // Parse reads the conditions of a request.
 func Parse(h http.Header) (c Conditions, refused *envelope.Refusal) {

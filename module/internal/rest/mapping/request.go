@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
 	"github.com/gatehouse/gatehouse/module/internal/rest/turns"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -54,14 +55,11 @@ type request struct {
 	values []string // of the path's placeholders, decoded
 }
 
-// ranges are the client's header fields that ask for a part of the answer. Apache up to 2.4.62 reads Request-Range, too.
-var ranges = []string{"Range", "Request-Range", "If-Range"}
-
 // unconditional are the client's header fields that a read by POST must not have.
-var unconditional = slices.Concat(ranges, []string{"If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since"})
+var unconditional = slices.Concat(httpx.RangeFields, []string{"If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since"})
 
 // untranslated are those that do not fit an answer that is translated.
-var untranslated = slices.Concat(ranges, []string{"If-None-Match", "If-Modified-Since", "Te"})
+var untranslated = slices.Concat(httpx.RangeFields, []string{"If-None-Match", "If-Modified-Since", "Te"})
 
 // Request maps a request, with the decoded values of its path, or refuses it.
 func (m *Mapping) Request(values []string, a Asked) (up Upstream, refused *envelope.Refusal) {
@@ -139,7 +137,7 @@ func (m *Mapping) setHeader(up *Upstream) {
 		// Answers that may be read should be neither compressed nor partial. Nor should those that a tag is made
 		// of: the reads before a change are not compressed as the client's reads are.
 		up.Set.Set("Accept-Encoding", "identity")
-		for _, name := range ranges {
+		for _, name := range httpx.RangeFields {
 			up.Set[name] = nil
 		}
 	}
