@@ -6,38 +6,30 @@ import (
 )
 
 // QuotesAround returns the quotes that the value behind each part of a text may be in.
-func QuotesAround(parts []Part) []string {
-	after := ""
-	for _, part := range parts {
-		after += part.Text
-	}
-	at := 0
-	quotes := quotesAround(parts, OpenQuotes)
-	for i, part := range parts {
-		at += len(part.Text)
-		quotes[i] = Closed(quotes[i], after[at:])
-	}
-	return quotes
-}
+func QuotesAround(parts []Part) []string { return quotesAround(parts, QuotesBetween) }
 
-// Closed returns those of some open quotes that a text behind a value closes: an apostrophe, as in it's, opens none.
-func Closed(open, after string) string {
+// QuotesBetween returns the quotes that a value between two texts may be in: they are open behind the first, and the second has
+// another. An apostrophe, as in it's, opens none.
+func QuotesBetween(before, after string) string {
 	return strings.Map(func(c rune) rune {
 		if strings.ContainsRune(after, c) {
 			return c
 		}
 		return -1
-	}, open)
+	}, openQuotes(before))
 }
 
-// quotesAround returns the quotes that may be open in front of the value behind each part. open returns those that may be open
-// behind a text.
-func quotesAround(parts []Part, open func(text string) string) []string {
+// quotesAround calls between with what is in front of and behind each value.
+func quotesAround(parts []Part, between func(before, after string) string) []string {
 	quotes := make([]string, len(parts))
-	before := ""
+	before, after := "", ""
+	for _, part := range parts {
+		after += part.Text
+	}
 	for i, part := range parts {
-		if before += part.Text; part.Value >= 0 {
-			quotes[i] = open(before)
+		before, after = before+part.Text, after[len(part.Text):]
+		if part.Value >= 0 {
+			quotes[i] = between(before, after)
 			before += "x"
 		}
 	}
@@ -48,31 +40,22 @@ func quotesAround(parts []Part, open func(text string) string) []string {
 // Files/add(url='in/{name}'), and in a name such as it's no quote opens. So a quote may open in any segment, but is open
 // behind a slash only if another one follows the value.
 func quotesInPath(parts []Part) []string {
-	whole := ""
-	for _, part := range parts {
-		whole += part.Text
-	}
-	whole = decodePart(whole)
-	return quotesAround(parts, func(before string) string {
+	return quotesAround(parts, func(before, after string) string {
 		segments := strings.Split(before, "/")
 		last := len(segments) - 1
-		open := OpenQuotes(decodePart(segments[last]))
+		quotes := openQuotes(decodePart(segments[last]))
 		for i := range last {
-			for _, c := range OpenQuotes(decodePart(strings.Join(segments[i:], "/"))) {
-				if strings.Count(whole, string(c)) > strings.Count(decodePart(before), string(c)) {
-					open += string(c)
-				}
-			}
+			quotes += QuotesBetween(decodePart(strings.Join(segments[i:], "/")), decodePart(after))
 		}
-		return open
+		return quotes
 	})
 }
 
 // quotesInQuery returns the quotes that the value behind each part of a query may be in, in JSON or an expression of OData.
 // They end with their parameter.
 func quotesInQuery(parts []Part) []string {
-	return quotesAround(parts, func(before string) string {
-		return OpenQuotes(decodePart(before[strings.LastIndexByte(before, '&')+1:]))
+	return quotesAround(parts, func(before, _ string) string {
+		return openQuotes(decodePart(before[strings.LastIndexByte(before, '&')+1:]))
 	})
 }
 
@@ -85,11 +68,11 @@ func decodePart(text string) string {
 // escapes remove the quotes that a backslash makes a part of the text, as in JSON and MySQL. OData and other SQL have none.
 var escapes = strings.NewReplacer(`\\`, "", `\"`, "", `\'`, "")
 
-// OpenQuotes returns the quotes that may be open behind a text, to an API that heeds backslashes or to one that does not.
-func OpenQuotes(text string) string { return openQuotes(escapes.Replace(text)) + openQuotes(text) }
+// openQuotes returns the quotes that may be open behind a text, to an API that heeds backslashes or to one that does not.
+func openQuotes(text string) string { return unclosed(escapes.Replace(text)) + unclosed(text) }
 
-// openQuotes returns the quotes that are open behind a text. One kind may be inside the other.
-func openQuotes(text string) string {
+// unclosed returns the quotes that no other closes. One kind may be inside the other.
+func unclosed(text string) string {
 	open := ""
 	for _, c := range text {
 		if at := strings.IndexRune(open, c); at >= 0 {

@@ -192,8 +192,7 @@ func endsQuotes(written, name, value string) bool {
 	before := ""
 	return slices.ContainsFunc(texts[:len(texts)-1], func(text string) bool {
 		before += text
-		open := pathpattern.Closed(pathpattern.OpenQuotes(before), written[len(before):])
-		return pathpattern.EndQuotes(open, value)
+		return pathpattern.EndQuotes(pathpattern.QuotesBetween(before, written[len(before):]), value)
 	})
 }
 
