@@ -95,13 +95,14 @@ var undeclared = &Spec{
 // NewPlain returns the answer to a request that belongs to no operation. A nil plan lets it pass unchanged.
 func NewPlain(plan *splice.Plan) *Answer { return &Answer{Spec: undeclared, Plan: plan} }
 
-// KeepBody makes the plan that of the answer to a deletion whose body is not dropped after all, and reports whether there
-// is one.
+// KeepBody has the body of the answer to a deletion edited, which is dropped by convention, and takes the convention's status
+// back. It reports false if there is nothing to edit.
 func (a *Answer) KeepBody() bool {
-	if a.Conventional && a.Plan == nil {
-		a.Plan = a.kept
+	if !a.Conventional || a.kept == nil {
+		return false
 	}
-	return a.Plan != nil
+	a.Plan, a.Status = a.kept, 0
+	return true
 }
 
 // Declares is [Spec.Declares] for this answer: a body that is kept after all must be JSON, too.

@@ -120,7 +120,7 @@ func (b *body) decideStart(whole bool) error {
 		return b.passRaw(raw) // a page, or one that has something like JSON in it
 	}
 	if ok && a.MayBeList() {
-		if first := bytes.TrimLeft(text[at:], " \t\r\n"); first[0] == '{' {
+		if first := bytes.TrimLeft(text[at:], whiteSpace); first[0] == '{' {
 			return b.startLooking(raw, text, at, whole)
 		}
 		a.MakeArrayPage()

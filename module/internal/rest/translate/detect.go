@@ -16,6 +16,9 @@ import (
 // sample is how much of a body is looked at to find the JSON in it; what comes later is taken for more of the same.
 const sample = 32 << 10
 
+// whiteSpace is that of JSON.
+const whiteSpace = " \t\r\n"
+
 func beginsContainer(c byte) bool { return c == '{' || c == '[' }
 
 // notices bounds how many beginnings are tried if a script has printed something in front.
@@ -25,7 +28,7 @@ var anything, _ = splice.Compile(splice.Config{}) // an empty plan compiles
 
 // findJSON returns where JSON begins in the beginning of a text, or in all of it.
 func findJSON(text []byte, sure, whole bool) (at int, ok bool) {
-	at = len(text) - len(bytes.TrimLeft(text, " \t\r\n"))
+	at = len(text) - len(bytes.TrimLeft(text, whiteSpace))
 	rest := text[at:]
 	if len(rest) == 0 {
 		return 0, false
@@ -47,18 +50,35 @@ func findJSON(text []byte, sure, whole bool) (at int, ok bool) {
 }
 
 // followsText reports whether more than white space precedes the JSON.
-func followsText(before []byte) bool { return len(bytes.TrimLeft(before, " \t\r\n")) > 0 }
+func followsText(before []byte) bool { return len(bytes.TrimLeft(before, whiteSpace)) > 0 }
 
 // beginsAsJSON reports whether a text begins with an object or array, whatever stands behind
 // it. One that is not whole may go on.
 func beginsAsJSON(text []byte, whole bool) bool {
-	text = bytes.TrimLeft(text, " \t\r\n")
-	if len(text) == 0 || !beginsContainer(text[0]) {
-		return false
-	}
-	var first json.RawMessage
-	err := json.NewDecoder(bytes.NewReader(text)).Decode(&first)
+	_, err := behindFirst(text)
 	return err == nil || !whole && errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// isSequence reports whether a text begins with an object or array behind which there is another.
+func isSequence(text []byte) bool {
+	rest, err := behindFirst(text)
+	return err == nil && len(rest) > 0 && rest[0] == bytes.TrimLeft(text, whiteSpace)[0]
+}
+
+var errNoContainer = errors.New("no object or array")
+
+// behindFirst returns what is behind the object or array that a text begins with.
+func behindFirst(text []byte) (rest []byte, err error) {
+	text = bytes.TrimLeft(text, whiteSpace)
+	if len(text) == 0 || !beginsContainer(text[0]) {
+		return nil, errNoContainer
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	var first json.RawMessage
+	if err = d.Decode(&first); err != nil {
+		return nil, err
+	}
+	return bytes.TrimLeft(text[d.InputOffset():], whiteSpace), nil
 }
 
 // notNumbers are what JavaScript's numbers have besides JSON's. Python's json writes them.
@@ -75,20 +95,6 @@ func isNearlyJSON(text []byte, whole bool) bool {
 	}
 	err := checkJSON(text, whole)
 	return err == nil || errors.Is(err, splice.ErrDepth) || isSequence(text)
-}
-
-// isSequence reports whether a text begins with an object or array behind which there is another.
-func isSequence(text []byte) bool {
-	if text = bytes.TrimLeft(text, " \t\r\n"); len(text) == 0 || !beginsContainer(text[0]) {
-		return false
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	var first json.RawMessage
-	if d.Decode(&first) != nil {
-		return false
-	}
-	rest := bytes.TrimLeft(text[d.InputOffset():], " \t\r\n")
-	return len(rest) > 0 && rest[0] == text[0]
 }
 
 // replaceNotNumbers puts 0 in place of notNumbers outside strings.

@@ -55,7 +55,7 @@ func notJSON(w *Writer, text []byte) *Failure {
 	if envelope.IsJSON(media) {
 		f.Err = fmt.Errorf("Content-Type %q, and neither an object nor an array", media)
 	}
-	text = bytes.TrimLeft(text, " \t\r\n")
+	text = bytes.TrimLeft(text, whiteSpace)
 	page := len(text) > 0 && (strings.HasSuffix(media, "xml") || strings.ContainsRune("<{[", rune(text[0])))
 	if w.config.Answer.Writes() && !page {
 		f.Kind = Missing

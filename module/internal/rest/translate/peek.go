@@ -99,8 +99,7 @@ func (p *peek) decideStatus(whole bool) error {
 		p.w.failure = f
 		return f
 	}
-	if a := p.w.config.Answer; !ok && a.KeepBody() {
-		a.Status = 0
+	if !ok && p.w.config.Answer.KeepBody() {
 		return p.edit()
 	}
 	h := p.w.Header()
@@ -122,23 +121,11 @@ func (p *peek) decideStatus(whole bool) error {
 func (p *peek) edit() error {
 	w, kept := p.w, p.kept
 	w.peek, p.kept = nil, nil
-	body, f := newBody(w)
-	if f == nil && body == nil {
+	if w.beginBody() {
 		w.sendHeader()
-		return p.writeBody(kept)
 	}
-	if w.body = body; f == nil {
-		if err := body.write(kept); err != nil {
-			f = failureOf(err)
-		}
-	}
-	if f != nil {
-		w.noteFailure(f)
-	}
-	if w.failure != nil {
-		return w.failure
-	}
-	return nil
+	_, err := w.Write(kept)
+	return err
 }
 
 var errEnough = errors.New("enough was read")

@@ -88,9 +88,11 @@ func (w *Writer) WriteHeader(status int) {
 		status = http.StatusOK
 	}
 	w.wrote, w.status = true, status
-	if a.Conventional && (!conventionReplaces[status] || isUnjudged(a, h) && a.KeepBody()) {
-		a.Status = 0
+	if !conventionReplaces[status] || isUnjudged(a, h) {
 		a.KeepBody()
+	}
+	if a.Conventional && !conventionReplaces[status] {
+		a.Status = 0
 	}
 	switch {
 	case partial && w.refusesPart():
@@ -121,11 +123,7 @@ func (w *Writer) WriteHeader(status int) {
 	default:
 		w.rewriteLocations()
 		if a.Plan != nil || a.MayBeList() {
-			if body, f := newBody(w); f != nil {
-				w.noteFailure(f)
-				return
-			} else if body != nil {
-				w.body = body
+			if !w.beginBody() {
 				return
 			}
 		} else if w.config.MediaType != "" && envelope.IsJSON(mediaOf(h)) {
@@ -133,6 +131,17 @@ func (w *Writer) WriteHeader(status int) {
 		}
 	}
 	w.sendHeader()
+}
+
+// beginBody begins to translate the body, and reports whether it passes unchanged instead.
+func (w *Writer) beginBody() (passes bool) {
+	body, f := newBody(w)
+	if f != nil {
+		w.noteFailure(f)
+		return false
+	}
+	w.body = body
+	return body == nil
 }
 
 // dropBody makes an answer without a body of it.
