@@ -15,18 +15,21 @@ import (
 // and logs that, unless nothing was declared and a fail_when has checked the text.
 func (x *Exchanger) settle(to *translate.Writer, r *http.Request, answer *answer.Answer, dialect *envelope.Config) {
 	judged := answer.ItemPointer() == "" && dialect.JudgesText(to.Header())
-	if f := to.Settle(); f != nil && (!judged || errors.Is(f, splice.ErrWrapped)) {
-		x.Untranslated(string(f.Kind))
-		if errors.Is(f, splice.ErrWrapped) {
-			x.Log.Warn("the answer to a write was left out, because what the resource declares would not have been done to it", "error", f.Err, "method", r.Method, "path", r.URL.Path)
-			return
-		}
-		if answer.ItemPointer() == "" {
-			x.Log.Warn("the answer to a write is not a JSON object, and was taken for a success by its status", "error", f.Err, "method", r.Method, "path", r.URL.Path)
-			return
-		}
-		x.Log.Warn("the answer to a write has no resource where one is declared", "item", answer.ItemPointer(), "error", f.Err, "method", r.Method, "path", r.URL.Path)
+	f := to.Settle()
+	if f == nil {
+		return
 	}
+	note := "the answer to a write has no resource where one is declared"
+	switch wrapped := errors.Is(f, splice.ErrWrapped); {
+	case judged && !wrapped:
+		return
+	case wrapped:
+		note = "the answer to a write was left out, since `drop`, `rename` or `values` would have missed the resource in it"
+	case answer.ItemPointer() == "":
+		note = "the answer to a write is not a JSON object, and was taken for a success by its status"
+	}
+	x.Untranslated(string(f.Kind))
+	x.Log.Warn(note, "item", answer.ItemPointer(), "error", f.Err, "method", r.Method, "path", r.URL.Path)
 }
 
 // noteExceeded logs, once for each resource, that the API gave more items than it was asked for.

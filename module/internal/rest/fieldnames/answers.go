@@ -120,10 +120,7 @@ func (n *Names) Sought() (places []splice.Sought) {
 	for _, l := range p.lift {
 		add(false, l.From)
 	}
-	for name := range p.names {
-		add(false, splice.Pointer{name})
-	}
-	for name := range p.words {
+	for _, name := range slices.Concat(slices.Sorted(maps.Keys(p.names)), slices.Sorted(maps.Keys(p.words))) {
 		add(false, splice.Pointer{name})
 	}
 	return places

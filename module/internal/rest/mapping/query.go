@@ -113,14 +113,10 @@ func (m *Mapping) translateQuery(asked url.Values) (url.Values, *envelope.Refusa
 			theirs[name] = asked[name]
 		case len(asked[name]) > 1:
 			return nil, envelope.Invalid(name, "must not be given more than once")
-		case i < len(m.Resource.Query) && asked.Get(name) == "": // WMS requires some parameters that may be empty
-			theirs.Set(names[i].Their(), "")
-		case !list.IsText(asked.Get(name)):
-			least := 1
-			if i < len(m.Resource.Query) {
-				least = 0
-			}
-			return nil, envelope.Invalid(name, fmt.Sprintf("must be a text of %d to %d bytes without control characters", least, list.MaxText))
+		case asked.Get(name) == "" && i >= len(m.Resource.Query): // those that are declared may be empty, as WMS requires
+			return nil, envelope.Invalid(name, "must not be empty")
+		case asked.Get(name) != "" && !list.IsText(asked.Get(name)):
+			return nil, envelope.Invalid(name, fmt.Sprintf("must be a text of at most %d bytes without control characters", list.MaxText))
 		default:
 			theirs.Set(names[i].Their(), asked.Get(name))
 		}
