@@ -37,15 +37,17 @@ func (w *Writer) rewriteRedirect(h http.Header) {
 	}
 	a := w.config.Answer
 	found := w.status == http.StatusFound || w.status == http.StatusSeeOther
-	if item, ok := w.config.Locate(location, Any); found && ok && a.IsUnreadableNewItem(item) {
-		w.status = http.StatusCreated
-		h.Del("Location")
-		w.sendRedirect()
-		return
+	if found {
+		if item, ok := w.config.Locate(location, Any); ok && a.IsUnreadableNewItem(item) {
+			w.status = http.StatusCreated
+			h.Del("Location")
+			w.sendRedirect()
+			return
+		}
 	}
 	to, ok := w.config.Locate(location, w.useOfRedirect())
 	if !ok {
-		w.failure = &Failure{Redirect, errors.New("no operation has the address it leads to with a method that clients use there")}
+		w.failure = &Failure{Redirect, errors.New("no declared operation has its target with the method that a client would use there")}
 		return
 	}
 	if a.Declares() && (!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//")) {
