@@ -26,13 +26,13 @@ const maxConnections = 64
 type dir struct {
 	s      *settings
 	kept   *http.Client  // keeps connections
-	once   chan struct{} // has an element for each request on a connection of its own
+	alone  chan struct{} // has an element for each request that is sent on a connection of its own
 	memory memory        // of users, where there is no address to look them up
 	names  names
 }
 
 func openDirectory(s *settings) *dir {
-	return &dir{s: s, names: newNames(), memory: newMemory(), kept: newClient(s, true), once: make(chan struct{}, maxConnections)}
+	return &dir{s: s, names: newNames(), memory: newMemory(), kept: newClient(s, true), alone: make(chan struct{}, maxConnections)}
 }
 
 func newClient(s *settings, keep bool) *http.Client {
@@ -164,8 +164,8 @@ func (d *dir) sendCredentials(ctx context.Context, kind string, body []byte) (st
 // even if it keeps none.
 func (d *dir) sendAlone(ctx context.Context, kind string, body []byte) (status int, answer []byte, err error) {
 	select {
-	case d.once <- struct{}{}:
-		defer func() { <-d.once }()
+	case d.alone <- struct{}{}:
+		defer func() { <-d.alone }()
 	case <-ctx.Done():
 		return 0, nil, fmt.Errorf("waiting for a connection: %w", ctx.Err())
 	}

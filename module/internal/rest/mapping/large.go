@@ -15,7 +15,7 @@ const largeBody = 64 << 10
 // as long as a hundred other requests. What waits is the client's body, with the places of its members.
 var largeTurns = turns.New(runtime.GOMAXPROCS(0))
 
-// takeTurn waits for the turn of a body that is encoded in another form than JSON. The caller ends the turn by done.
+// takeTurn waits for the turn of a body that is encoded in another form than JSON. The caller calls done to end it.
 func takeTurn(a Asked) (done func(), refused *envelope.Refusal) {
 	if len(a.Body) <= largeBody {
 		return func() {}, nil
